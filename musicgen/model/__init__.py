@@ -1,0 +1,8 @@
+"""The model: tensors in, tensors out. It knows nothing of music, files or devices."""
+
+from musicgen.model.cache import KVCache
+from musicgen.model.config import PRESETS, DecoderConfig, preset
+from musicgen.model.decoder import Decoder
+from musicgen.model.record import AttentionRecord
+
+__all__ = ["PRESETS", "AttentionRecord", "Decoder", "DecoderConfig", "KVCache", "preset"]

@@ -1,0 +1,150 @@
+"""The decoder-only Transformer over musical events.
+
+    B batch   T events   K attributes   C width of the model   N positions   V ids of an attribute
+
+An event is a tuple of K ids. Their embeddings are summed into one vector a position; the trunk
+looks back over the events; from its state at event t, K small heads score the attributes of event
+t + 1 one after another, each knowing those before it (Compound Word Transformer, Hsiao et al.
+2021; Nested Music Transformer, Ryu et al. 2024). A flat token sequence is the case K = 1.
+
+The model holds weights and nothing else: cache, random numbers and records are the caller's.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from musicgen.model.cache import KVCache
+from musicgen.model.config import DecoderConfig
+from musicgen.model.heads import AttributeHead
+from musicgen.model.layers import Block
+from musicgen.model.record import AttentionRecord
+from musicgen.model.rope import rotation_at
+
+
+class Decoder(nn.Module):
+    """Scores the next event from the events so far.
+
+    Attributes:
+        config: The sizes it was built with.
+    """
+
+    def __init__(self, config: DecoderConfig, *, seed: int = 0) -> None:
+        """Build with random weights.
+
+        Args:
+            config: The sizes.
+            seed: Names the random weights: same seed and sizes, same weights on any machine.
+        """
+        super().__init__()
+        self.config = config
+        # Built without storage first: torch's own initialization would draw from the global
+        # generator, and the weights are drawn from a named one below.
+        with torch.device("meta"):
+            self.embeddings = nn.ModuleList(
+                nn.Embedding(size, config.d_model) for size in config.vocab_sizes
+            )
+            self.embedding_norm = nn.RMSNorm(config.d_model, eps=1e-6, elementwise_affine=False)
+            self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+            self.final_norm = nn.RMSNorm(config.d_model, eps=1e-6)
+            self.heads = nn.ModuleList(
+                AttributeHead(config.d_model, config.d_head_ff) for _ in config.vocab_sizes
+            )
+        self.to_empty(device="cpu")
+        _initialize(self, seed)
+
+    def forward(self, ids: Tensor) -> list[Tensor]:
+        """Score every event after the first.
+
+        Args:
+            ids: Events (B, T, K), int64.
+
+        Returns:
+            K tensors (B, T − 1, V_k): `[k][:, t]` scores attribute k of event t + 1, knowing the
+            events up to t and the attributes before k of event t + 1.
+
+        Raises:
+            ValueError: The ids have another number of attributes.
+        """
+        hidden = self.trunk(ids[:, :-1])
+        target = ids[:, 1:]
+        return [
+            self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])
+        ]
+
+    def trunk(
+        self, ids: Tensor, *, cache: KVCache | None = None, record: AttentionRecord | None = None
+    ) -> Tensor:
+        """Return the state (B, T, C) after each event.
+
+        Args:
+            ids: Events (B, T, K), int64.
+            cache: Earlier events; these T are appended to it. None: there are none.
+            record: Keeps the attention weights of every layer if given.
+
+        Raises:
+            ValueError: The ids have another number of attributes, or the cache has no room.
+        """
+        n_attributes = len(self.embeddings)
+        if ids.ndim != 3 or ids.shape[-1] != n_attributes:
+            raise ValueError(f"ids of shape {tuple(ids.shape)} are not (B, T, {n_attributes})")
+        length, start = ids.shape[1], 0
+        if cache is not None:
+            cache.check_room(length)
+            start = cache.length
+        x = self.embedding_norm(self._embed(ids))
+        rotation = rotation_at(
+            start, length, self.config.d_head, self.config.rope_base, x.device, x.dtype
+        )
+        for index, block in enumerate(self.blocks):
+            layer_cache = None if cache is None else cache.layer(index)
+            x = block(x, rotation, layer_cache, record)
+        if cache is not None:
+            cache.advance(length)
+        return self.final_norm(x)
+
+    def attribute_logits(self, hidden: Tensor, k: int, previous: Tensor) -> Tensor:
+        """Score attribute k of the event after `hidden`.
+
+        Args:
+            hidden: States of the trunk (…, C).
+            k: Which attribute, 0 … K − 1.
+            previous: Ids of the attributes before k of that event (…, k), int64.
+
+        Returns:
+            Logits (…, V_k).
+        """
+        decided = self._embed(previous) if k else None
+        return self.heads[k](hidden, decided, self._embedding(k).weight)
+
+    def _embedding(self, k: int) -> nn.Embedding:
+        return cast(nn.Embedding, self.embeddings[k])
+
+    def _embed(self, ids: Tensor) -> Tensor:
+        """Sum the embeddings of the attributes given: (…, k) to (…, C)."""
+        vector = self._embedding(0)(ids[..., 0])
+        for k in range(1, ids.shape[-1]):
+            vector = vector + self._embedding(k)(ids[..., k])
+        return vector
+
+
+def _initialize(decoder: Decoder, seed: int) -> None:
+    """Draw the weights: 0.02 for embeddings, 1/√fan-in for matrices, 0 where a branch ends.
+
+    Branches that begin at zero make every block the identity at first, which lets a short run
+    start at a high learning rate.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in decoder.named_parameters():
+            if parameter.ndim == 1:
+                parameter.fill_(1.0)
+            elif name.endswith(("to_out.weight", "down.weight")):
+                parameter.zero_()
+            elif name.startswith("embeddings"):
+                parameter.normal_(0.0, 0.02, generator=generator)
+            else:
+                parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)

@@ -1,0 +1,38 @@
+"""The head that scores one attribute of the next event.
+
+    N positions   C width of the model   K attributes   V ids of the attribute
+"""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from musicgen.model.layers import GatedMLP
+
+
+class AttributeHead(nn.Module):
+    """Scores one attribute from the trunk's state and the attributes decided before it.
+
+    The decided attributes come in by their embeddings, the same that the trunk reads, and the
+    scores go out against them too (tied embeddings, Press and Wolf 2017).
+    """
+
+    def __init__(self, d_model: int, d_head_ff: int) -> None:
+        super().__init__()
+        self.decided_norm = nn.RMSNorm(d_model, eps=1e-6)
+        self.mlp_norm = nn.RMSNorm(d_model, eps=1e-6)
+        self.mlp = GatedMLP(d_model, d_head_ff)
+        self.out_norm = nn.RMSNorm(d_model, eps=1e-6)
+
+    def forward(self, hidden: Tensor, decided: Tensor | None, embedding: Tensor) -> Tensor:
+        """Return logits (…, V).
+
+        Args:
+            hidden: The trunk's state (…, C).
+            decided: Sum of the embeddings of the attributes before this one (…, C), or None.
+            embedding: This attribute's embeddings (V, C).
+        """
+        x = hidden if decided is None else hidden + self.decided_norm(decided)
+        x = x + self.mlp(self.mlp_norm(x))
+        return F.linear(self.out_norm(x), embedding)
