@@ -177,11 +177,14 @@ def notes_to_score(
     score.tempos.append(Tempo(0, qpm))
     track = Track(name, program, False)
     if len(notes):
+        # In a file a release ends the earliest note of its key: of two struck at once, the shorter
+        # must come first, or they would come back with each other's lengths.
+        order = np.lexsort((end, notes.pitch, start))
         track.notes = Note.from_numpy(
-            start.astype(np.int32),
-            (end - start).astype(np.int32),
-            notes.pitch.astype(np.int8),
-            notes.velocity.astype(np.int8),
+            start[order].astype(np.int32),
+            (end - start)[order].astype(np.int32),
+            notes.pitch[order].astype(np.int8),
+            notes.velocity[order].astype(np.int8),
         )
     score.tracks.append(track)
     return score
