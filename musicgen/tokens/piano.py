@@ -147,7 +147,8 @@ def _checked(notes: NoteTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _steps(seconds: np.ndarray) -> np.ndarray:
     # Half a step goes up, also where the float lies a hair below: or two halves could part ways.
-    return np.floor(np.minimum(seconds * STEPS_PER_S, 2.0 * MAX_STEPS) + 0.5 + 1e-7).astype(np.int64)
+    steps = np.minimum(seconds * STEPS_PER_S, 2.0 * MAX_STEPS)
+    return np.floor(steps + 0.5 + 1e-7).astype(np.int64)
 
 
 def _sounding_steps(onset: np.ndarray, pitch: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -220,4 +220,5 @@ def describe(event: Event) -> str:
     pitch, velocity = int(events.pitch[0]), int(events.velocity[0])
     dynamic = next((name for top, name in _DYNAMICS if velocity < top), "fff")
     length = events.length_steps[0] / STEPS_PER_S
-    return f"{wait}: {_NAMES[pitch % 12]}{pitch // 12 - 1}, {dynamic} ({velocity}), for {length:.2f} s"
+    name = f"{_NAMES[pitch % 12]}{pitch // 12 - 1}"
+    return f"{wait}: {name}, {dynamic} ({velocity}), for {length:.2f} s"
