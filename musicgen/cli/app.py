@@ -1,0 +1,72 @@
+"""The `musicgen` program: its commands and its entry point."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import musicgen
+from musicgen.cli import attention, continue_, evaluate, generate, info, render, train, ui
+from musicgen.cli.console import EXIT_ERROR, EXIT_INTERRUPTED
+
+app = typer.Typer(
+    name="musicgen",
+    help="A studio for symbolic music: generate, continue, see and train. Notes, not audio.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Plain help needs no further import: `musicgen --help` answers at once.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("generate")(generate.generate)
+app.command("continue")(continue_.continue_)
+app.command("render")(render.render)
+app.command("attention")(attention.attention)
+app.command("info")(info.info)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.command("ui")(ui.ui)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"musicgen {musicgen.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; the console script's entry point."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks must not end the command.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): what Python flushes at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_ERROR)
+
+
+if __name__ == "__main__":
+    main()

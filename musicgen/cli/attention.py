@@ -1,0 +1,112 @@
+"""`musicgen attention`: what the model looked at in a piece, as a picture or as arrays."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from musicgen.cli import options
+from musicgen.cli.console import session
+from musicgen.cli.paths import save, suffix_among, try_out
+from musicgen.errors import ConfigError
+
+if TYPE_CHECKING:
+    from musicgen.pipeline import AttentionView
+
+
+def attention(
+    source: Annotated[Path, typer.Argument(metavar="IN.mid", help="The music to look at.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT", help="OUT.png or OUT.npz.")
+    ],
+    layer: Annotated[
+        int | None,
+        typer.Option(
+            callback=options.within(0, 10_000), help="One layer only, counted from 0.", metavar="L"
+        ),
+    ] = None,
+    head: Annotated[
+        int | None,
+        typer.Option(
+            callback=options.within(0, 10_000), help="One head only, counted from 0.", metavar="H"
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            callback=options.within(0, 1_000_000, above_low=True),
+            help="Look at the first S seconds only.",
+            metavar="S",
+        ),
+    ] = None,
+    model: options.Model = "piano",
+    device: options.Device = "auto",
+    as_json: options.AsJson = False,
+) -> None:
+    """Show which earlier notes the model attended to at each note (.png), or save the numbers.
+
+    The .npz holds `weights` (layers, heads, T, T) as float16, `ids` (T, attributes),
+    `note_index` (T,) and `notes` (N, 4: onset_s, end_s, pitch, velocity).
+    """
+    with session(as_json=as_json) as console:
+        suffix = suffix_among(output, (".png", ".npz"))
+        try_out([output], inputs=[source])
+
+        from musicgen.pipeline import MusicPipeline
+
+        console.progress(f"Loading the model {model} ...")
+        pipeline = MusicPipeline.load(model, device=device)
+        view = pipeline.attention(source, seconds=seconds)
+        n_layers, n_heads = view.weights.shape[:2]
+        layers = _chosen("layer", layer, n_layers)
+        heads = _chosen("head", head, n_heads)
+        data = _arrays(view, layers, heads) if suffix == ".npz" else _picture(view, layers, heads)
+        save(output, data)
+        console.result(
+            {
+                "file": str(output),
+                "layers": list(layers),
+                "heads": list(heads),
+                "events": len(view.ids),
+                "notes": len(view.notes),
+            },
+            f"{output}: {len(view.notes)} notes, {len(layers)} of {n_layers} layers, "
+            f"{len(heads)} of {n_heads} heads",
+        )
+
+
+def _chosen(what: str, wanted: int | None, count: int) -> range:
+    if wanted is None:
+        return range(count)
+    if wanted >= count:
+        raise ConfigError(
+            f"There is no {what} {wanted}: this model's {what}s are 0 to {count - 1}.",
+            hint=f"Choose --{what} in that range, or leave it out to see all of them.",
+        )
+    return range(wanted, wanted + 1)
+
+
+def _arrays(view: AttentionView, layers: range, heads: range) -> bytes:
+    import numpy as np
+
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        weights=view.weights[layers.start : layers.stop, heads.start : heads.stop],
+        ids=view.ids,
+        note_index=view.note_index,
+        notes=view.notes,
+    )
+    return buffer.getvalue()
+
+
+def _picture(view: AttentionView, layers: range, heads: range) -> bytes:
+    from musicgen.figures import attention_png, layers_heads_png
+
+    chosen = view.weights[layers.start : layers.stop, heads.start : heads.stop]
+    if len(layers) == len(heads) == 1:
+        return attention_png(chosen[0, 0])
+    return layers_heads_png(chosen)

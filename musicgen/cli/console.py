@@ -1,0 +1,119 @@
+"""What the commands say and where: results on stdout, progress and errors on stderr.
+
+The one place that writes to the terminal, and the one that turns errors into exit codes:
+0 done, 1 a MusicgenError, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from musicgen.errors import MusicgenError
+
+EXIT_ERROR = 1
+EXIT_INTERRUPTED = 130
+# Seconds between two progress lines: a terminal's line is redrawn, a log's is added to.
+TERMINAL_PAUSE_S = 0.1
+LOG_PAUSE_S = 10.0
+
+
+def visible(text: str) -> str:
+    r"""Return `text` as one line that no terminal can be misled by.
+
+    File and track names are foreign: line breaks, escape sequences, right-to-left marks and
+    bytes that are no characters come out as `\n`, `\x1b`, `\u202e`, `\udcff`.
+    """
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
+
+
+class Console:
+    """Writes the lines of one command.
+
+    Args:
+        as_json: Results are JSON lines for programs instead of text for people.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.how_to_go_on = ""
+        self._last_progress_s = float("-inf")
+        self._open_line = False
+
+    def result(self, data: Mapping[str, Any], *lines: str) -> None:
+        """Write one result: `data` as a JSON line, or `lines` for people."""
+        self.end_progress()
+        if self.as_json:
+            # ASCII only: valid everywhere, whatever the terminal's encoding or the file's name.
+            typer.echo(json.dumps(data, allow_nan=False))
+        else:
+            for line in lines:
+                typer.echo(visible(line))
+        sys.stdout.flush()
+
+    def note(self, line: str) -> None:
+        """Write a remark for people to stderr."""
+        self.end_progress()
+        typer.echo(visible(line), err=True)
+
+    def progress(self, line: str, *, always: bool = False) -> None:
+        """Write where a long command stands, at most ten times a second (in a log: every 10 s)."""
+        terminal = sys.stderr.isatty()
+        now_s = time.monotonic()
+        pause_s = TERMINAL_PAUSE_S if terminal else LOG_PAUSE_S
+        if not always and now_s - self._last_progress_s < pause_s:
+            return
+        self._last_progress_s = now_s
+        if terminal:
+            typer.echo("\r\x1b[K" + visible(line), err=True, nl=False)
+            self._open_line = True
+        else:
+            typer.echo(visible(line), err=True)
+
+    def end_progress(self) -> None:
+        """Leave the line that `progress` redraws."""
+        if self._open_line:
+            typer.echo("", err=True)
+            self._open_line = False
+
+    def error(self, error: MusicgenError) -> None:
+        """Say what went wrong and what to do, to people and, with JSON, to programs."""
+        self.end_progress()
+        typer.echo(f"Error: {visible(error.message)}", err=True)
+        if error.hint:
+            typer.echo(visible(error.hint), err=True)
+        if self.as_json:
+            typer.echo(json.dumps({"ok": False, "error": error.as_dict()}))
+
+
+@contextmanager
+def session(*, as_json: bool) -> Iterator[Console]:
+    """Run a command's body: the one place where errors and Ctrl-C become exit codes."""
+    console = Console(as_json=as_json)
+    try:
+        yield console
+    except MusicgenError as error:
+        console.error(error)
+        raise typer.Exit(EXIT_ERROR) from error
+    except KeyboardInterrupt as error:
+        console.note(f"Interrupted. {console.how_to_go_on}".rstrip())
+        raise typer.Exit(EXIT_INTERRUPTED) from error
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time for people: `45 s`, `3 min 05 s`, `2 h 10 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,92 @@
+"""`musicgen info`: what MIDI files and checkpoints hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from musicgen.cli import options
+from musicgen.cli.console import EXIT_ERROR, Console, session
+from musicgen.errors import CheckpointNotFoundError, MusicgenError
+
+
+def info(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="MIDI files or checkpoints' folders.")
+    ],
+    as_json: options.AsJson = False,
+) -> None:
+    """Tell what MIDI files and checkpoints hold, one after another; a bad one stops nothing."""
+    with session(as_json=as_json) as console:
+        bad = sum(not _tell(console, file) for file in files)
+        if bad:
+            raise typer.Exit(EXIT_ERROR)
+
+
+def _tell(console: Console, file: Path) -> bool:
+    name = str(file)
+    try:
+        facts = _facts(file)
+    except MusicgenError as error:
+        lines = [f"{name}: {error.message}"] + [f"  {error.hint}"] * bool(error.hint)
+        console.result({"file": name, "ok": False, "error": error.as_dict()}, *lines)
+        return False
+    lines = _checkpoint_lines(facts) if "model" in facts else _midi_lines(facts)
+    console.result({"file": name, "ok": True, **facts}, f"{name}:", *lines)
+    return True
+
+
+def _facts(file: Path) -> dict[str, Any]:
+    from musicgen.checkpoint import describe_checkpoint, resolve_checkpoint
+
+    if file.is_dir():
+        return describe_checkpoint(file)
+    if not file.exists() and file.name == str(file):
+        # Perhaps the name of a model that ships; otherwise the sentence is about the file.
+        try:
+            return describe_checkpoint(resolve_checkpoint(str(file)))
+        except CheckpointNotFoundError:
+            pass
+    return _midi_facts(file)
+
+
+def _midi_facts(file: Path) -> dict[str, Any]:
+    from musicgen.midi import describe, read_midi
+
+    facts = describe(read_midi(file))
+    return {
+        "notes": facts.notes,
+        "first_s": facts.first_s,
+        "end_s": facts.end_s,
+        "tracks": [
+            {
+                "name": track.name,
+                "program": track.program,
+                "is_drum": track.is_drum,
+                "notes": track.notes,
+            }
+            for track in facts.tracks
+        ],
+        "warnings": list(facts.warnings),
+    }
+
+
+def _midi_lines(facts: dict[str, Any]) -> Iterator[str]:
+    yield f"  {facts['notes']} notes from {facts['first_s']:.2f} s to {facts['end_s']:.2f} s"
+    for number, track in enumerate(facts["tracks"], start=1):
+        sound = "drums" if track["is_drum"] else f"program {track['program']}"
+        yield f"  track {number}: {track['notes']} notes, {sound} {track['name']}".rstrip()
+    if facts["warnings"]:
+        yield f"  warnings: {', '.join(facts['warnings'])}"
+
+
+def _checkpoint_lines(facts: dict[str, Any], indent: str = "  ") -> Iterator[str]:
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            yield f"{indent}{key}:"
+            yield from _checkpoint_lines(value, indent + "  ")
+        else:
+            yield f"{indent}{key}: {value}"

@@ -1,0 +1,113 @@
+"""The options that several commands share, with their ranges in the sentence that refuses."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+MAX_SEED = 2**53 - 1  # the largest whole number that every JSON reader keeps exact
+MAX_TAKES = 999
+MAX_SECONDS = 3600.0
+
+NumberT = TypeVar("NumberT", bound="float | int | None")
+
+
+def within(low: float, high: float, *, above_low: bool = False) -> Callable[[NumberT], NumberT]:
+    """Return an option's check that its value lies in a range (nan never does).
+
+    Args:
+        low: The smallest value.
+        high: The largest value.
+        above_low: `low` itself is too small.
+    """
+
+    def check(value: NumberT) -> NumberT:
+        if value is None:
+            return value
+        fits = low < value <= high if above_low else low <= value <= high
+        if not fits or math.isnan(value):
+            start = f"above {low:g}" if above_low else f"from {low:.16g}"
+            raise typer.BadParameter(f"{value} is out of range: {start} to {high:.16g}.")
+        return value
+
+    return check
+
+
+def _device(value: str) -> str:
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d{1,3})?", value):
+        raise typer.BadParameter(f"{value!r} is not one of auto, cpu, cuda, cuda:N, mps.")
+    return value
+
+
+def _some_text(value: str) -> str:
+    if not value.strip():
+        raise typer.BadParameter("it is empty.")
+    return value
+
+
+# Typer reads these at run time, also on Python 3.10, hence Optional.
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|DIR",
+        callback=_some_text,
+        help="A model that ships with musicgen, or the folder of one that you trained.",
+    ),
+]
+Seconds = Annotated[
+    float,
+    typer.Option(
+        callback=within(0, MAX_SECONDS, above_low=True), help="Length of the new music, in seconds."
+    ),
+]
+Temperature = Annotated[
+    float,
+    typer.Option(
+        callback=within(0, 100),
+        help="Variety: below 1 safer, above 1 bolder, 0 always the likeliest event.",
+    ),
+]
+TopP = Annotated[
+    float,
+    typer.Option(
+        callback=within(0, 1), help="Choose among the likeliest values that sum up to this share."
+    ),
+]
+TopK = Annotated[
+    int,
+    typer.Option(
+        callback=within(0, 1_000_000), help="Choose among this many likeliest values; 0: among all."
+    ),
+]
+MinP = Annotated[
+    float,
+    typer.Option(
+        callback=within(0, 1),
+        help="Leave out values less likely than this share of the likeliest one's probability.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        callback=within(0, MAX_SEED),
+        help="The same seed, settings and model make the same music. Without it: a new one.",
+    ),
+]
+Takes = Annotated[
+    int | None,
+    typer.Option(
+        callback=within(1, MAX_TAKES),
+        help="Make this many takes: OUT-1.mid, OUT-2.mid, ... with seeds N, N+1, ...",
+    ),
+]
+Device = Annotated[
+    str, typer.Option(callback=_device, help="auto, cpu, cuda, cuda:N or mps.", metavar="DEVICE")
+]
+Wav = Annotated[bool, typer.Option("--wav", help="Write the sound beside it, as OUT.wav.")]
+Out = Annotated[Path, typer.Option("--output", "-o", metavar="OUT", help="The file to write.")]

@@ -1,0 +1,122 @@
+"""Output paths: completed, checked and tried out before the work begins, not after it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from musicgen.errors import MusicgenError
+
+OTHER_KINDS = {".wav", ".mp3", ".png", ".npz", ".json", ".txt", ".ogg", ".flac"}
+
+
+def midi_path(out: Path) -> Path:
+    """Return `out` with a MIDI suffix: `song` and `song.v2` become `song.mid`, `song.v2.mid`.
+
+    Raises:
+        typer.BadParameter: The suffix is that of another kind of file, or the name is empty.
+    """
+    if out.suffix.lower() in (".mid", ".midi"):
+        return out
+    if out.suffix.lower() in OTHER_KINDS:
+        raise typer.BadParameter(
+            f"{str(out)!r} is not a name for a MIDI file; it should end in .mid.",
+            param_hint="'-o'",
+        )
+    if not out.name:
+        raise typer.BadParameter(f"{str(out)!r} names no file.", param_hint="'-o'")
+    return out.with_name(out.name + ".mid")
+
+
+def suffix_among(out: Path, suffixes: Iterable[str]) -> str:
+    """Return the suffix of `out` in lower case.
+
+    Raises:
+        typer.BadParameter: It is none of `suffixes`.
+    """
+    suffix = out.suffix.lower()
+    if suffix not in suffixes:
+        raise typer.BadParameter(
+            f"{str(out)!r} should end in {', '.join(suffixes)}: the ending chooses what is made.",
+            param_hint="'-o'",
+        )
+    return suffix
+
+
+def take_paths(out: Path, takes: int | None) -> list[Path]:
+    """Return the files of the takes: `out` itself, or OUT-1.mid, OUT-2.mid and so on."""
+    if takes is None:
+        return [out]
+    return [out.with_name(f"{out.stem}-{i}{out.suffix}") for i in range(1, takes + 1)]
+
+
+def try_out(paths: Iterable[Path], *, inputs: Iterable[Path] = ()) -> None:
+    """Make the folders and find out whether each file can be written, before the work.
+
+    Raises:
+        typer.BadParameter: A path is one of `inputs`.
+        MusicgenError: A path cannot be written.
+    """
+    inputs = list(inputs)
+    for path in paths:
+        if any(_is_same(path, source) for source in inputs):
+            raise typer.BadParameter(
+                f"{str(path)!r} is the input itself; choose another name for the output.",
+                param_hint="'-o'",
+            )
+        try:
+            _try_to_write(path)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise MusicgenError(
+                f"{path} cannot be written: {reason}.",
+                hint="Choose another place for the output with -o.",
+                code="unwritable-output",
+            ) from error
+
+
+def _is_same(path: Path, source: Path) -> bool:
+    try:
+        return os.path.samefile(path, source)
+    except (OSError, ValueError):
+        return False
+
+
+def _try_to_write(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        with path.open("r+b"):
+            pass
+    else:
+        with path.open("xb"):
+            pass
+        path.unlink()
+    # Files are written beside and renamed, so the folder has to take a second file.
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
+
+
+def save(path: Path, data: bytes) -> None:
+    """Write `data` so that `path` holds either all of it or what it held before.
+
+    Raises:
+        MusicgenError: The disk is full, or the file cannot be replaced.
+    """
+    beside = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise MusicgenError(
+            f"{path} cannot be written: {error.strerror or error}.",
+            hint="Choose another place for the output with -o.",
+            code="unwritable-output",
+        ) from error

@@ -1,0 +1,66 @@
+"""`musicgen render`: a MIDI file as sound, or as a picture of its piano roll."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musicgen.cli import options
+from musicgen.cli.console import Console, duration, session
+from musicgen.cli.paths import save, suffix_among, try_out
+
+if TYPE_CHECKING:
+    from musicgen.midi import MidiDocument
+
+
+def render(
+    source: Annotated[Path, typer.Argument(metavar="IN.mid", help="The MIDI file.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="OUT", help="OUT.wav, OUT.mp3 or OUT.png."),
+    ],
+    as_json: options.AsJson = False,
+) -> None:
+    """Turn a MIDI file into sound (.wav, .mp3) or into a picture of its piano roll (.png)."""
+    with session(as_json=as_json) as console:
+        suffix = suffix_among(output, (".wav", ".mp3", ".png"))
+        try_out([output], inputs=[source])
+
+        from musicgen.midi import read_midi
+
+        document = read_midi(source)
+        if suffix == ".png":
+            data, facts, warnings = _picture(document)
+        else:
+            data, facts, warnings = _sound(console, document, suffix)
+        save(output, data)
+        warnings = [*(f"{w.code}: {w.message}" for w in document.warnings), *warnings]
+        console.result(
+            {"file": str(output), "bytes": len(data), **facts, "warnings": warnings},
+            f"{output}: {duration(facts['seconds'])} of music, {len(data):,} bytes",
+            *(f"  note: {warning}" for warning in warnings),
+        )
+
+
+def _picture(document: MidiDocument) -> tuple[bytes, dict[str, Any], list[str]]:
+    from musicgen.figures import roll_png
+    from musicgen.midi import note_table
+
+    notes = note_table(document.score, include_drums=True)
+    facts = {"notes": len(notes), "seconds": float(notes.end_s.max(initial=0.0))}
+    return roll_png(notes), facts, []
+
+
+def _sound(
+    console: Console, document: MidiDocument, suffix: str
+) -> tuple[bytes, dict[str, Any], list[str]]:
+    from musicgen import audio
+
+    console.progress("Playing the music ...")
+    sound = audio.render(document.data)
+    data = audio.mp3_bytes(sound) if suffix == ".mp3" else audio.wav_bytes(sound)
+    seconds = sound.samples.shape[-1] / sound.sample_rate
+    facts = {"seconds": seconds, "sample_rate": sound.sample_rate}
+    return data, facts, [str(warning) for warning in sound.warnings]

@@ -1,0 +1,147 @@
+"""What `generate` and `continue` share: making takes, saving each as soon as it is done."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from musicgen.cli.console import Console
+from musicgen.cli.options import MAX_SEED
+from musicgen.cli.paths import midi_path, save, take_paths, try_out
+from musicgen.errors import AudioError
+
+if TYPE_CHECKING:
+    from musicgen.pipeline import MusicPipeline, Take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeOptions:
+    """What was asked for on the command line."""
+
+    output: Path
+    model: str
+    device: str
+    takes: int | None
+    seed: int | None
+    wav: bool
+    sampling: Mapping[str, Any]
+    source: Path | None = None
+
+
+def make_takes(console: Console, wanted: TakeOptions) -> None:
+    """Make the takes one after another and report them.
+
+    Raises:
+        typer.BadParameter: The output cannot be what was asked for.
+        MusicgenError: A file cannot be read or written, or no music came of it.
+    """
+    paths = take_paths(midi_path(wanted.output), wanted.takes)
+    first_seed = wanted.seed if wanted.seed is not None else secrets.randbelow(2**32)
+    if first_seed + len(paths) - 1 > MAX_SEED:
+        raise typer.BadParameter(
+            f"the last take's seed would be above {MAX_SEED}.", param_hint="'--seed'"
+        )
+    try_out(
+        [*paths, *(path.with_suffix(".wav") for path in paths if wanted.wav)],
+        inputs=[wanted.source] if wanted.source else [],
+    )
+    source = _read(wanted.source)
+
+    from musicgen.pipeline import MusicPipeline
+
+    console.progress(f"Loading the model {wanted.model} ...")
+    pipeline = MusicPipeline.load(wanted.model, device=wanted.device)
+    reports: list[dict[str, Any]] = []
+    silent: AudioError | None = None
+    for number, path in enumerate(paths):
+        console.how_to_go_on = _how_to_go_on(paths[:number])
+        label = f"take {number + 1} of {len(paths)}: " if len(paths) > 1 else ""
+        take = _make(console, pipeline, source, wanted, first_seed + number, label)
+        take.save(path)
+        report: dict[str, Any] = {"file": str(path), **take.as_dict()}
+        if wanted.wav:
+            try:
+                report["wav"] = _save_sound(take, path.with_suffix(".wav"))
+            except AudioError as error:
+                # The music is made and saved; that it has no sound is said at the end.
+                report["wav"], silent = None, error
+        reports.append(report)
+        if not console.as_json:
+            console.result(report, *_describe(report))
+    if console.as_json:
+        console.result({"takes": reports})
+    if silent is not None:
+        raise silent
+
+
+def _read(source: Path | None) -> Any:
+    """Read the prompt before the model is loaded: a bad file is found out at once."""
+    if source is None:
+        return None
+    from musicgen.midi import read_midi
+
+    return read_midi(source)
+
+
+def _make(
+    console: Console,
+    pipeline: MusicPipeline,
+    source: Any,
+    wanted: TakeOptions,
+    seed: int,
+    label: str,
+) -> Take:
+    from musicgen.pipeline import Take
+
+    take = None
+    for event in pipeline.stream(source, seed=seed, **wanted.sampling):
+        if isinstance(event, Take):
+            take = event
+        else:
+            console.progress(
+                f"{label}{event.seconds_made:.0f} of {event.seconds_wanted:.0f} s, "
+                f"{event.notes} notes"
+            )
+    console.end_progress()
+    if take is None:
+        raise RuntimeError("the stream ended without a take")
+    return take
+
+
+def _save_sound(take: Take, path: Path) -> str:
+    from musicgen.audio import render, wav_bytes
+
+    save(path, wav_bytes(render(take.midi)))
+    return str(path)
+
+
+def _describe(report: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"{report['file']}: {report['notes']} notes, {report['seconds']:.1f} s, "
+        f"seed {report['seed']}"
+    ]
+    if report.get("wav"):
+        lines.append(f"{report['wav']}: its sound")
+    if report["prompt_notes"]:
+        lines.append(
+            f"  goes on from {report['prompt_notes']} notes in {report['prompt_seconds']:.1f} s"
+        )
+    lines.append(
+        f"  ended: {report['finish_reason']}; {report['events']} events, "
+        f"{report['events_per_s']:.0f} a second ({report['engine']}, {report['model']})"
+    )
+    if report["repairs"]:
+        lines.append(f"  {report['repairs']} odd events were mended")
+    lines.extend(f"  note: {warning}" for warning in report["warnings"])
+    return lines
+
+
+def _how_to_go_on(done: list[Path]) -> str:
+    if not done:
+        return "Nothing was written."
+    return f"The finished takes are kept: {', '.join(map(str, done))}."
