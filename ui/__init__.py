@@ -1,0 +1,1 @@
+"""The browser app: a thin face over `musicgen.pipeline`, in Streamlit."""

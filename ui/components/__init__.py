@@ -1,0 +1,1 @@
+"""The app's own browser components: plain JavaScript, no build step."""

@@ -1,0 +1,61 @@
+"""The piano roll with its player and the attention of a note: one component on canvas.
+
+Four plain JavaScript files, joined in this order; no build step, no request to another machine.
+What it is told is `Piece.on_roll()`; what it says is the state `pick`: the piece and the note chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from musicgen.ui import strings
+
+_HERE = Path(__file__).resolve().parent
+_SCRIPTS = ("music.js", "paint.js", "gaze.js", "main.js")
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+_component = st.components.v2.component(
+    "musicgen_roll",
+    html=_read("roll.html"),
+    css=_read("roll.css"),
+    js="\n".join(_read(name) for name in _SCRIPTS),
+)
+
+
+def roll(
+    piece: dict[str, Any] | None,
+    *,
+    examples: Sequence[dict[str, Any]] = (),
+    gaze: dict[str, Any] | None = None,
+    on_pick: Callable[[], None] | None,
+) -> None:
+    """Show a piece.
+
+    Args:
+        piece: What `Piece.on_roll` or `Job.on_roll` returned, or None for an empty roll.
+        examples: Pieces to be heard at a click before there is anything else.
+        gaze: Where the chosen note looks.
+        on_pick: Called before the page is drawn anew when `st.session_state["roll"]["pick"]` is.
+    """
+    _component(
+        key="roll",
+        data={
+            "piece": piece,
+            "examples": list(examples),
+            "gaze": gaze,
+            "say": strings.ROLL,
+        },
+        on_pick_change=on_pick or _ignore,
+    )
+
+
+def _ignore() -> None:
+    """A component's state needs a listener; while music is made, nothing can be picked."""

@@ -1,0 +1,138 @@
+"""What the roll is told about attention: the strongest looks from one note, and small maps.
+
+Shapes: L layers, H heads, T events, N notes that the model saw, M notes on the roll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from musicgen.ui.pieces import Piece
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from musicgen.pipeline import AttentionView
+
+_STRONGEST = 6  # looks a head: more than that is a cobweb
+_SAME_NOTE_S = 0.03  # the model's grid is 10 ms; a file's notes may lie between
+_TILE = 48
+_MAP = 512
+_GAMMA = 0.6  # causal maps look black without it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gaze:
+    """A piece's attention, and which event is which note of the roll.
+
+    Attributes:
+        weights: Attention, float16 (L, H, T, T): row looks at column.
+        event_of: Event of each note on the roll, −1 where the model saw none, int64 (M,).
+        note_of: Note on the roll of each event, −1 where it is none (the start, rests), int64 (T,).
+    """
+
+    weights: NDArray[np.float16]
+    event_of: NDArray[np.int64]
+    note_of: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, view: AttentionView, piece: Piece) -> Gaze:
+        """Match what the model saw with what the roll shows."""
+        shown = piece.preview.notes
+        seen = np.asarray(view.notes, dtype=np.float64)
+        match = _nearest(seen[:, 0], seen[:, 2], shown.onset_s, shown.pitch)
+        note_index = np.asarray(view.note_index, dtype=np.int64)
+        note_of = np.where(note_index >= 0, match[note_index.clip(0)], -1)
+        event_of = np.full(len(shown), -1, dtype=np.int64)
+        events = np.flatnonzero(note_of >= 0)
+        event_of[note_of[events]] = events
+        return cls(weights=view.weights, event_of=event_of, note_of=note_of)
+
+    def look(self, note: int) -> dict[str, Any] | None:
+        """Return where every head looks from one note of the roll, or None if it was not seen.
+
+        `heads[layer][head]` holds `[[note, weight], …]` (strongest first), the share on the note
+        itself and the share on the first event.
+        """
+        if not 0 <= note < len(self.event_of) or self.event_of[note] < 0:
+            return None
+        event = int(self.event_of[note])
+        rows = np.asarray(self.weights[:, :, event, : event + 1], dtype=np.float32)
+        return {
+            "note": note,
+            "event": event,
+            "events": int(self.weights.shape[-1]),
+            "heads": [[self._strongest(row, event) for row in layer] for layer in rows],
+        }
+
+    def _strongest(self, row: NDArray[np.float32], event: int) -> dict[str, Any]:
+        earlier = np.flatnonzero((self.note_of[:event] >= 0) & (row[:event] > 0.004))
+        best = earlier[np.argsort(-row[earlier], kind="stable")[:_STRONGEST]]
+        return {
+            "looks": [[int(self.note_of[i]), round(float(row[i]), 4)] for i in best],
+            "self": round(float(row[event]), 4),
+            "first": round(float(row[0]), 4) if event else 0.0,
+        }
+
+    def tiles(self) -> bytes:
+        """Return a small map of every head, uint8 (L, H, S, S) with S at most 48, after a header.
+
+        The header is four numbers of 32 bits, little-endian: L, H, S and T.
+        """
+        small = np.stack([[_shrink(head, _TILE) for head in layer] for layer in self.weights])
+        n_layers, n_heads, size, _ = small.shape
+        return _header(n_layers, n_heads, size, self.weights.shape[-1]) + small.tobytes()
+
+    def map(self, layer: int, head: int) -> bytes:
+        """Return one head's map, uint8 (S, S) with S at most 512, after a header as in `tiles`.
+
+        Raises:
+            IndexError: There is no such layer or head.
+        """
+        large = _shrink(self.weights[layer, head], _MAP)
+        return _header(1, 1, len(large), self.weights.shape[-1]) + large.tobytes()
+
+    def notes_by_event(self) -> Sequence[int]:
+        """Return the roll's note of each event."""
+        return self.note_of.tolist()
+
+
+def _header(*numbers: int) -> bytes:
+    return np.asarray(numbers, dtype="<u4").tobytes()
+
+
+def _shrink(weights: NDArray[np.float16], size: int) -> NDArray[np.uint8]:
+    """Scale a map to at most `size` a side, each row by its maximum; a sharp look stays visible."""
+    full = np.asarray(weights, dtype=np.float32)
+    full = full / np.maximum(full.max(axis=1, keepdims=True), 1e-9)
+    if len(full) > size:
+        starts = np.arange(size) * len(full) // size
+        full = np.maximum.reduceat(np.maximum.reduceat(full, starts, axis=0), starts, axis=1)
+    return (full**_GAMMA * 255).astype(np.uint8)
+
+
+def _nearest(
+    onset_s: NDArray[np.float64],
+    pitch: NDArray[np.float64],
+    shown_onset_s: NDArray[np.float64],
+    shown_pitch: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return for each seen note the note on the roll of the same pitch and nearest onset, or −1."""
+    found = np.full(len(onset_s), -1, dtype=np.int64)
+    for key in np.unique(pitch):
+        mine = np.flatnonzero(pitch == key)
+        theirs = np.flatnonzero(shown_pitch == int(key))
+        if not len(theirs):
+            continue
+        times = shown_onset_s[theirs]
+        right = np.searchsorted(times, onset_s[mine]).clip(0, len(times) - 1)
+        left = (right - 1).clip(0)
+        closer_left = np.abs(times[left] - onset_s[mine]) < np.abs(times[right] - onset_s[mine])
+        best = np.where(closer_left, left, right)
+        near = np.abs(times[best] - onset_s[mine]) <= _SAME_NOTE_S
+        found[mine[near]] = theirs[best[near]]
+    return found

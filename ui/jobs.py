@@ -1,0 +1,199 @@
+"""Making music away from the page: one worker, one queue, and jobs that any page may look at.
+
+The worker never calls Streamlit. A page that is closed, drawn anew or whose sliders are moved does
+not touch a job; it only looks.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from musicgen.errors import MusicgenError
+from musicgen.ui import strings
+from musicgen.ui.pieces import Piece, columns
+
+if TYPE_CHECKING:
+    from musicgen.pipeline import Progress, Take
+
+_log = logging.getLogger(__name__)
+State = Literal["queued", "loading", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a visitor asked for: settings, and the music to go on from.
+
+    Attributes:
+        upload: The visitor's whole file, if they gave one.
+        prompt: The part of it that is used, as the roll shows it.
+        prompt_seconds: How much that is; None is all of it.
+    """
+
+    seconds: float
+    temperature: float
+    top_p: float
+    top_k: int
+    min_p: float
+    seed: int | None
+    upload: Piece | None = None
+    prompt: Piece | None = None
+    prompt_seconds: float | None = None
+
+    def sampling(self) -> dict[str, Any]:
+        """Return the settings as the pipeline takes them."""
+        return {
+            "seconds": self.seconds,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "top_k": self.top_k,
+            "min_p": self.min_p,
+            "seed": self.seed,
+        }
+
+
+class Job:
+    """One order under way.
+
+    Args:
+        order: What was asked for.
+        keep: Lays a finished take on its visitor's desk.
+    """
+
+    def __init__(self, order: Order, *, keep: Callable[[Take], Piece]) -> None:
+        self.order = order
+        self.keep = keep
+        self.state: State = "queued"
+        self.piece: Piece | None = None
+        self.error: MusicgenError | None = None
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._made: dict[str, list[int]] = {}
+        self._seconds_made = 0.0
+
+    @property
+    def active(self) -> bool:
+        """Whether there is still something to wait for."""
+        return self.state not in ("done", "failed")
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the visitor asked to stop and keep what is there."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Ask the worker to stop at the next event and keep what was made."""
+        self._stop.set()
+
+    def advance(self, progress: Progress) -> None:
+        """Take in what the pipeline has just made."""
+        fresh = columns(progress.new)
+        with self._lock:
+            self.state = "running"
+            self._seconds_made = progress.seconds_made
+            for name, values in fresh.items():
+                self._made.setdefault(name, []).extend(values)
+
+    def finish(self, take: Take | None) -> None:
+        """The music is there; or nothing, if it was stopped before its first note."""
+        self.piece = None if take is None else self.keep(take)
+        self.state = "done"
+
+    def fail(self, error: MusicgenError) -> None:
+        """There is no music, and this is why."""
+        self.error = error
+        self.state = "failed"
+
+    def on_roll(self, place: int) -> dict[str, Any]:
+        """Return the music so far as the roll draws it; `place` is the one in the queue."""
+        prompt = self.order.prompt
+        base = {} if prompt is None else prompt.on_roll()
+        start_s = 0.0 if prompt is None else prompt.preview.end_s
+        with self._lock:
+            made = {name: list(values) for name, values in self._made.items()}
+            seconds_made = self._seconds_made
+        notes = dict(base.get("notes") or {name: [] for name in _COLUMNS})
+        new_track = 1 + max(notes["track"], default=-1)
+        if made:
+            made["track"] = [new_track] * len(made["on"])
+            notes = {name: notes[name] + made[name] for name in _COLUMNS}
+        return {
+            "id": f"job-{id(self)}",
+            "kind": "take",
+            "title": strings.ROLL["composing"],
+            "seconds": round(start_s + self.order.seconds, 3),
+            "promptEnd": round(start_s, 3),
+            "notes": notes,
+            "tracks": base.get("tracks", []),
+            "pedals": base.get("pedals", []),
+            "audio": None,
+            "maps": None,
+            "live": {
+                "state": self.state,
+                "place": place,
+                "made": round(min(seconds_made, self.order.seconds), 1),
+                "wanted": round(self.order.seconds, 1),
+                "stopping": self.stopping,
+            },
+        }
+
+
+_COLUMNS = ("on", "len", "pitch", "vel", "track")
+
+
+class Workshop:
+    """A queue of jobs and the one thread that does them.
+
+    The model is shared and does not change, but two cores make two pieces no faster at once than
+    one after the other, and each visitor hears something sooner this way.
+
+    Args:
+        work: Does one job, and leaves a piece or an error in it.
+    """
+
+    def __init__(self, work: Callable[[Job], None]) -> None:
+        self._work = work
+        self._changed = threading.Condition()
+        self._waiting: deque[Job] = deque()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, job: Job) -> Job:
+        """Put a job at the end of the queue."""
+        with self._changed:
+            self._waiting.append(job)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="musicgen", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+        return job
+
+    def place(self, job: Job) -> int:
+        """Return a job's place in the queue: 0 when it is being done or is done."""
+        with self._changed:
+            return self._waiting.index(job) + 1 if job in self._waiting else 0
+
+    def withdraw(self, job: Job) -> bool:
+        """Take a job back that has not begun."""
+        with self._changed:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                return True
+            return False
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting:
+                    self._changed.wait()
+                job = self._waiting.popleft()
+            try:
+                self._work(job)
+            except MusicgenError as error:
+                job.fail(error)
+            except Exception:  # noqa: BLE001  the one worker must outlive any job; the page says so
+                _log.exception("a job failed")
+                job.fail(MusicgenError(strings.UNEXPECTED, hint=strings.UNEXPECTED_HINT))

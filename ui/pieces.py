@@ -1,0 +1,125 @@
+"""A piece of music as the app holds it: its bytes, its notes, and what the roll is told about it."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+from musicgen.pipeline import preview
+from musicgen.ui import strings
+from musicgen.ui.markup import one_line
+
+if TYPE_CHECKING:
+    from musicgen.pipeline import Preview, Take
+
+Kind = Literal["example", "prompt", "take"]
+_MAX_TRACK_NAMES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Piece:
+    """Something that can be seen and heard.
+
+    Attributes:
+        id: 128 random bits: its name in addresses, which nobody can guess.
+        kind: An example of the shipped model, the visitor's own file, or a take.
+        title: What it is called on the page; foreign text, to be escaped there.
+        preview: Its notes, tracks and pedal.
+        prompt_end_s: Where the visitor's part ends and the model's begins.
+        take: What the model said about it, if it is a take.
+    """
+
+    id: str
+    kind: Kind
+    title: str
+    preview: Preview
+    prompt_end_s: float = 0.0
+    take: Take | None = field(default=None, repr=False)
+
+    @property
+    def midi(self) -> bytes:
+        """The MIDI file."""
+        return self.preview.data
+
+    @property
+    def file_stem(self) -> str:
+        """A harmless file name without its extension."""
+        kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in self.title.lower())
+        return "-".join(part for part in kept.split("-") if part)[:40] or "music"
+
+    def on_roll(self) -> dict[str, Any]:
+        """Return what the roll needs to draw and play it."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "title": one_line(self.title, longest=80),
+            "seconds": round(self.preview.end_s, 3),
+            "promptEnd": round(self.prompt_end_s, 3),
+            "notes": columns(self.preview.notes),
+            "tracks": [one_line(t.name, longest=40) for t in self.preview.tracks[:_MAX_TRACK_NAMES]],
+            "pedals": [[round(a, 3), round(b, 3)] for a, b in self.preview.pedals],
+            "audio": f"listen/{self.id}.wav",
+            "maps": f"attention/{self.id}",
+            "live": None,
+        }
+
+
+def columns(notes: Any) -> dict[str, list[int]]:
+    """Return a note table as whole numbers, times in milliseconds: a third of the JSON's size."""
+    onset = (notes.onset_s * 1000).round().astype(int)
+    end = (notes.end_s * 1000).round().astype(int)
+    return {
+        "on": onset.tolist(),
+        "len": (end - onset).clip(1).tolist(),
+        "pitch": notes.pitch.tolist(),
+        "vel": notes.velocity.tolist(),
+        "track": notes.track.tolist(),
+    }
+
+
+def new_id() -> str:
+    """Return a name that nobody can guess."""
+    return secrets.token_hex(16)
+
+
+def from_take(take: Take, *, title: str) -> Piece:
+    """Make a piece of what the model made."""
+    return Piece(
+        id=new_id(),
+        kind="take",
+        title=title,
+        preview=preview(take.midi, name=title),
+        prompt_end_s=take.prompt_seconds,
+        take=take,
+    )
+
+
+def from_upload(data: bytes, *, name: str, seconds: float | None = None) -> Piece:
+    """Read a visitor's file.
+
+    Args:
+        data: The file's bytes, of any kind.
+        name: The name that it came with; shown, never used as a path.
+        seconds: How much of it to use; all of it without.
+
+    Raises:
+        MidiReadError: It cannot be used.
+    """
+    title = one_line(PurePath(name).name, longest=80) or strings.YOUR_MIDI
+    seen = preview(data, name=title, seconds=seconds)
+    return Piece(id=new_id(), kind="prompt", title=title, preview=seen, prompt_end_s=seen.end_s)
+
+
+def examples(folder: Path) -> tuple[Piece, ...]:
+    """Read the pieces that are there to be heard before anything is made."""
+    return tuple(
+        Piece(
+            id=new_id(),
+            kind="example",
+            title=path.stem.partition("-")[2].replace("-", " ").capitalize(),
+            preview=preview(path.read_bytes(), name=path.name),
+        )
+        for path in sorted(folder.glob("*.mid"))
+    )

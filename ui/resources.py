@@ -1,0 +1,108 @@
+"""What all visitors share: one model, one queue, one shelf. Nothing here calls Streamlit.
+
+The server's routes and the worker run outside any visitor's script, so this is a plain cached
+object of the process and not `st.cache_resource`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from musicgen.assets import asset_dir
+from musicgen.ui.gaze import Gaze
+from musicgen.ui.jobs import Job, Workshop
+from musicgen.ui.pieces import Piece, examples
+from musicgen.ui.shelf import Shelf
+from musicgen.ui.state import Desks
+
+if TYPE_CHECKING:
+    from musicgen.pipeline import MusicPipeline
+
+MODEL_VARIABLE = "MUSICGEN_MODEL"
+_GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
+
+
+class Studio:
+    """The one model, the queue in front of it, and everything that was made.
+
+    Args:
+        model: Name or folder of the model.
+    """
+
+    def __init__(self, model: str = "piano") -> None:
+        self.model = model
+        self._folder = tempfile.TemporaryDirectory(prefix="musicgen-", ignore_cleanup_errors=True)
+        self.shelf = Shelf(Path(self._folder.name))
+        self.desks = Desks(self.shelf)
+        self.workshop = Workshop(self._compose)
+        self.examples = tuple(
+            self.shelf.put(piece) for piece in examples(asset_dir("ui") / "examples")
+        )
+        self._pipeline: MusicPipeline | None = None
+        self._loading = threading.Lock()
+        self._looking = threading.Lock()
+        self._gazes: OrderedDict[str, Gaze] = OrderedDict()
+
+    def pipeline(self) -> MusicPipeline:
+        """Return the model, loaded once however many ask at the same time.
+
+        Raises:
+            CheckpointError: There is no such model, or it is damaged.
+        """
+        with self._loading:
+            if self._pipeline is None:
+                from musicgen.pipeline import MusicPipeline
+
+                self._pipeline = MusicPipeline.load(self.model)
+            return self._pipeline
+
+    def gaze(self, piece: Piece) -> Gaze:
+        """Return a piece's attention; the last few stay in memory.
+
+        Raises:
+            MusicgenError: The model cannot be loaded, or cannot read the piece.
+        """
+        with self._looking:
+            found = self._gazes.get(piece.id)
+            if found is None:
+                source = piece.midi if piece.take is None else piece.take
+                found = Gaze.of(self.pipeline().attention(source), piece)
+                self._gazes[piece.id] = found
+                while len(self._gazes) > _GAZES:
+                    self._gazes.popitem(last=False)
+            self._gazes.move_to_end(piece.id)
+            return found
+
+    def _compose(self, job: Job) -> None:
+        from musicgen.pipeline import Take
+
+        job.state = "loading"
+        pipeline = self.pipeline()
+        order = job.order
+        stream = pipeline.stream(
+            None if order.upload is None else order.upload.midi,
+            prompt_seconds=order.prompt_seconds,
+            **order.sampling(),
+        )
+        take = None
+        for made in stream:
+            if isinstance(made, Take):
+                take = made
+            else:
+                job.advance(made)
+                if job.stopping:
+                    take = stream.finish()
+                    break
+        job.finish(take)
+
+
+@functools.cache
+def studio() -> Studio:
+    """Return this process's studio; its model is named by the variable MUSICGEN_MODEL."""
+    return Studio(os.environ.get(MODEL_VARIABLE) or "piano")

@@ -1,0 +1,150 @@
+"""The server's own addresses: sound and attention maps, and the headers of every answer.
+
+Streamlit's protection against forged requests does not cover them: they only answer GET, only to
+names of 128 random bits, and change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from musicgen.errors import MusicgenError
+from musicgen.ui.resources import studio
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+VISITOR_COOKIE: Final = "musicgen_visitor"
+_VISITOR = re.compile(r"[0-9a-f]{32}")
+_MEDIA_TYPES: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_PRIVATE: Final = {"Cache-Control": "private, max-age=3600"}
+# Streamlit needs inline styles, blob: scripts (our component) and eval (its charts); nothing of the
+# page may come from or go to another machine.
+_POLICY: Final = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "media-src 'self' blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+
+
+def is_visitor(name: str | None) -> bool:
+    """Say whether a cookie's value is of the form that we hand out."""
+    return name is not None and _VISITOR.fullmatch(name) is not None
+
+
+def sound(request: Request) -> Response:
+    """Answer with a piece's sound, in ranges if asked so; it is rendered when first wanted."""
+    name, kind = request.path_params["name"], request.path_params["kind"]
+    if kind not in _MEDIA_TYPES:
+        return Response(status_code=404)
+    try:
+        path = studio().shelf.sound(name, kind)
+    except MusicgenError as error:
+        return JSONResponse(error.as_dict(), status_code=503)
+    if path is None:
+        return Response(status_code=404)
+    return FileResponse(path, media_type=_MEDIA_TYPES[kind], headers=_PRIVATE)
+
+
+def sound_facts(request: Request) -> Response:
+    """Answer with what the synthesizer had to say about a piece's sound."""
+    shelf, name = studio().shelf, request.path_params["name"]
+    if shelf.get(name) is None:
+        return Response(status_code=404)
+    failure = shelf.failure(name)
+    return JSONResponse(
+        {
+            "warnings": list(shelf.warnings(name)),
+            "error": None if failure is None else failure.as_dict(),
+        },
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def maps(request: Request) -> Response:
+    """Answer with the small maps of all layers and heads, or with one head's large map."""
+    piece = studio().shelf.get(request.path_params["name"])
+    if piece is None:
+        return Response(status_code=404)
+    layer, head = request.path_params.get("layer"), request.path_params.get("head")
+    try:
+        gaze = studio().gaze(piece)
+        data = gaze.tiles() if layer is None or head is None else gaze.map(layer, head)
+    except MusicgenError as error:
+        return JSONResponse(error.as_dict(), status_code=503)
+    except IndexError:
+        return Response(status_code=404)
+    return Response(data, media_type="application/octet-stream", headers=_PRIVATE)
+
+
+def routes() -> list[Route]:
+    """Return the app's own addresses."""
+    return [
+        Route("/listen/{name}.{kind}", sound, methods=["GET"]),
+        Route("/listen/{name}", sound_facts, methods=["GET"]),
+        Route("/attention/{name}", maps, methods=["GET"]),
+        Route("/attention/{name}/{layer:int}/{head:int}", maps, methods=["GET"]),
+    ]
+
+
+class Guard:
+    """Middleware: security headers on every answer, and a visitor's name at their first coming.
+
+    Args:
+        app: The application to guard.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on and dress its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        newcomer = scope["path"] == "/" and not is_visitor(_cookie(scope))
+
+        async def dress(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Content-Security-Policy"] = _POLICY
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "no-referrer"
+                headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                if newcomer:
+                    headers.append(
+                        "Set-Cookie",
+                        f"{VISITOR_COOKIE}={secrets.token_hex(16)}; Path=/; HttpOnly; SameSite=Strict",
+                    )
+            await send(message)
+
+        await self._app(scope, receive, dress)
+
+
+def _cookie(scope: Scope) -> str | None:
+    raw = next((v for k, v in scope["headers"] if k == b"cookie"), b"").decode("latin-1")
+    try:
+        morsel = SimpleCookie(raw).get(VISITOR_COOKIE)
+    except CookieError:
+        return None
+    return None if morsel is None else morsel.value
+
+

@@ -1,0 +1,147 @@
+"""Every English sentence of the app, in one place."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BRAND: Final = "musicgen"
+CREATE: Final = "Create"
+LEDE: Final = "Piano music from a model that runs on your own computer."
+
+START: Final = "Start from"
+SCRATCH: Final = "Scratch"
+YOUR_MIDI: Final = "Your MIDI"
+UPLOAD: Final = "MIDI file"
+UPLOAD_HELP: Final = (
+    "A .mid, .midi, .kar or .rmi file. Its notes are read as piano; what the model cannot use is "
+    "said below, and stays in the file that you get back."
+)
+UPLOAD_FIRST: Final = "Add a MIDI file first: the music goes on where it ends."
+USE_FIRST: Final = "Use the first … seconds"
+USE_FIRST_HELP: Final = "The music goes on from there. Notes that sound at the cut stay whole."
+LENGTH: Final = "Length of the new music"
+VARIETY: Final = "Variety"
+VARIETY_HELP: Final = (
+    "The temperature: low is careful and repeats itself, high is adventurous and errs more often. "
+    "1.0 is what the model learned."
+)
+ADVANCED: Final = "Advanced"
+TOP_P: Final = "Top-p"
+TOP_P_HELP: Final = "Choose among the likeliest values that together have this probability."
+TOP_K: Final = "Top-k"
+TOP_K_HELP: Final = "Choose among this many of the likeliest values. 0 means all."
+MIN_P: Final = "Min-p"
+MIN_P_HELP: Final = "Leave out values less likely than this share of the likeliest one."
+SEED: Final = "Seed"
+SEED_HELP: Final = (
+    "The same seed with the same settings makes the same piece. Empty: a new one each time."
+)
+SEED_EMPTY: Final = "new each time"
+DICE: Final = "Roll the dice"
+GENERATE: Final = "Generate"
+CONTINUE: Final = "Continue"
+STOP: Final = "Stop and keep"
+STOPPING: Final = "Stopping …"
+
+ON_THE_ROLL: Final = "On the roll"
+DOWNLOAD_MIDI: Final = "MIDI"
+DOWNLOAD_WAV: Final = "WAV"
+DOWNLOAD_MP3: Final = "MP3"
+DOWNLOADS: Final = "Download"
+NO_SOUND: Final = (
+    "There is no sound for this piece: the synthesizer failed. The notes and the MIDI file are whole."
+)
+UNEXPECTED: Final = "Something in musicgen broke; what was on screen is still here."
+UNEXPECTED_HINT: Final = "Try again. If it stays, report it with the lines from the terminal."
+
+ENDINGS: Final = {
+    "end": "The model brought the piece to its end by itself.",
+    "ended": "The model brought the piece to its end by itself.",
+    "stopped": "Stopped by you; what was made is kept.",
+}
+
+ABOUT_ATTENTION: Final = (
+    "Attention shows which earlier notes a head read from at this note. It is not an explanation: "
+    "what the model then made of them is decided elsewhere too."
+)
+
+# What the roll says; it gets these with its data.
+ROLL: Final = {
+    "roll": "Piano roll",
+    "play": "Play",
+    "pause": "Pause",
+    "wait": "Making the sound …",
+    "start": "To the start",
+    "seam": "Play from just before the new music",
+    "follow": "Follow",
+    "followHelp": "Keep the playhead in view",
+    "out": "Zoom out",
+    "in": "Zoom in",
+    "fit": "Fit",
+    "fitHelp": "Show the whole piece",
+    "prompt": "Your music",
+    "made": "New music",
+    "pedal": "pedal",
+    "here": "new music →",
+    "examples": "Listen first",
+    "hint": "Click a note to see what the model was listening to. Click elsewhere to move the playhead.",
+    "hintLive": "Notes appear as they are made.",
+    "composing": "Composing",
+    "queued": "Waiting: place {place} in the queue.",
+    "loading": "Waking the model …",
+    "made_of": "{made} of {wanted} s · {notes} notes",
+    "mute": "This piece has no sound. The notes and the MIDI file are whole.",
+    "keys": [
+        ["Space", "play"],
+        ["← →", "seek"],
+        [", .", "notes"],
+        ["Esc", "clear"],
+    ],
+    "velocity": "velocity",
+    "asks": "Asking the model …",
+    "unseen": "The model did not see this note: it is a drum, or lies before what fits into its memory.",
+    "heads": "Heads",
+    "layer": "Layer",
+    "all": "All",
+    "none": "None",
+    "back": "{s} s back",
+    "itself": "itself",
+    "first": "the start",
+    "looks": "Head {head} looks most at {note}, {back}: {share}",
+    "looksNone": "Head {head} looks at no earlier note: {self} at itself, {first} at the start",
+    "maps": "Every layer and head",
+    "mapsHelp": (
+        "One map a head, layers from top to bottom. Across: the notes looked at; down: the notes "
+        "that look. Each row is scaled by its own maximum."
+    ),
+    "map": "Layer {layer}, head {head}",
+    "mapAt": "{note} looks at {other}",
+    "about": ABOUT_ATTENTION,
+}
+
+
+def note_count(notes: int) -> str:
+    """Say a number of notes."""
+    return f"{notes:,} note" + ("" if notes == 1 else "s")
+
+
+def clock(seconds: float) -> str:
+    """Say a time as minutes and seconds."""
+    minutes, rest = divmod(max(seconds, 0.0), 60)
+    return f"{int(minutes)}:{int(rest):02d}"
+
+
+def take_title(number: int) -> str:
+    """Name a take."""
+    return f"Take {number}"
+
+
+def file_facts(*, notes: int, seconds: float) -> str:
+    """Say what a file holds."""
+    return f"{note_count(notes)} · {clock(seconds)}"
+
+
+def take_facts(*, notes: int, seconds: float, seed: int, model: str, rate: float) -> str:
+    """Say how a take was made."""
+    speed = f" · {rate:.0f} notes a second" if rate > 0 else ""
+    return f"{note_count(notes)} · {clock(seconds)} · seed {seed} · model {model}{speed}"

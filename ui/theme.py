@@ -1,0 +1,45 @@
+"""How the app looks: the colours of both themes, and the few rules that Streamlit has no option for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LIGHT: Final = {
+    "primaryColor": "#0f6f69",
+    "backgroundColor": "#fbfaf7",
+    "secondaryBackgroundColor": "#f1eee8",
+    "textColor": "#1d1b17",
+    "borderColor": "#ddd8cd",
+    "linkColor": "#0f6f69",
+}
+DARK: Final = {
+    "primaryColor": "#14857d",
+    "backgroundColor": "#141311",
+    "secondaryBackgroundColor": "#211f1b",
+    "textColor": "#f1ede4",
+    "borderColor": "#3a3731",
+    "linkColor": "#5cc9c0",
+}
+SHARED: Final = {"baseRadius": "10px", "buttonRadius": "10px", "showWidgetBorder": True}
+
+CSS: Final = """
+<style>
+.stMainBlockContainer { padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1500px; }
+.st-key-head h1 { padding: 0; font-size: 1.9rem; letter-spacing: -.02em; }
+.st-key-head p { opacity: .75; margin: 0; }
+.stMain :focus-visible { outline: 2px solid var(--st-link-color, currentColor); outline-offset: 2px; }
+@media (max-width: 640px) {
+  .stMainBlockContainer { padding: 1rem .9rem 2rem; }
+  .st-key-head h1 { font-size: 1.6rem; }
+}
+@media (prefers-reduced-motion: reduce) { .stMain * { animation: none !important; transition: none !important; } }
+</style>
+"""
+
+
+def options() -> dict[str, object]:
+    """Return the theme as Streamlit's configuration options."""
+    found: dict[str, object] = {f"theme.{name}": value for name, value in SHARED.items()}
+    for mode, colours in (("light", LIGHT), ("dark", DARK)):
+        found.update({f"theme.{mode}.{name}": value for name, value in colours.items()})
+    return found
