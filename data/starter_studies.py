@@ -1,4 +1,4 @@
-"""The starter pieces that follow an idea: a canon, a pattern, a figure. Each function writes one."""
+"""The starter pieces that follow an idea: a canon, a pattern, a figure. A function writes one."""
 
 from __future__ import annotations
 
