@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from symusic import Score
 
-from musicgen.errors import EmptyScoreError, MidiReadError
+from musicgen.errors import MidiReadError
 from musicgen.midi.document import MidiDocument, MidiFacts, ReadLimits, TrackFacts
 from musicgen.midi.notes import note_table
+from musicgen.midi.precheck import precheck
+from musicgen.midi.refusals import refuse, too_much
+from musicgen.midi.text import printable
 
 
 def read_midi(
@@ -16,35 +21,75 @@ def read_midi(
 ) -> MidiDocument:
     """Read one MIDI file.
 
+    What can be repaired without guessing is repaired and said in the document's warnings.
+
+    Args:
+        source: A path, or the file's bytes.
+        name: What to call it in messages; by default the path's last part.
+        limits: What it may cost.
+
     Raises:
-        MidiReadError: It cannot be read as music.
+        MidiReadError: It cannot be opened, is no MIDI file, is damaged or goes past a limit.
         EmptyScoreError: It holds no note.
     """
-    if isinstance(source, bytes):
-        data = source
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        data = bytes(source)
     else:
-        data = Path(source).read_bytes()
-        name = name or Path(source).name
+        data = _read_file(source, limits.max_bytes)
+        name = name or os.path.basename(os.fspath(source))
+    checked = precheck(data, limits)
     try:
-        score = Score.from_midi(data)
-    except (RuntimeError, ValueError) as error:
-        raise MidiReadError(f"The MIDI file is corrupt: {error}.") from error
-    if not score.note_num():
-        raise EmptyScoreError("The MIDI file holds no note.")
-    return MidiDocument(name=name or "music.mid", score=score, data=data)
+        score = Score.from_midi(checked.view)
+    except (RuntimeError, ValueError, OverflowError, IndexError) as error:
+        raise refuse("midi-corrupt", f"The MIDI file is corrupt: {printable(str(error))}.") from error
+    return MidiDocument(
+        name=printable(name or "") or "music.mid",
+        score=score,
+        data=checked.data,
+        warnings=checked.warnings,
+    )
+
+
+def _read_file(path: str | Path, max_bytes: int) -> bytes:
+    """Return a regular file's bytes; never more than one past the limit enters memory."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise refuse("midi-unreadable", "This is not a file that holds MIDI.", "Choose a .mid file.")
+            if status.st_size > max_bytes:
+                raise too_much("bytes", status.st_size, max_bytes)
+            return file.read(max_bytes + 1)
+    except FileNotFoundError as error:
+        raise _unreadable(path, "there is no such file", "Check the path.") from error
+    except IsADirectoryError as error:
+        raise _unreadable(path, "it is a folder", "Choose a .mid file in it.") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise _unreadable(path, reason, "Check the path and its permissions.") from error
+
+
+def _unreadable(path: str | Path, reason: str, hint: str) -> MidiReadError:
+    return refuse("midi-unreadable", f"The MIDI file {printable(str(path))!r} cannot be read: {reason}.", hint)
 
 
 def describe(document: MidiDocument) -> MidiFacts:
     """Return what a document holds: notes (drums too), times and tracks."""
     notes = note_table(document.score, include_drums=True)
     tracks = tuple(
-        TrackFacts(name=t.name, program=t.program, is_drum=t.is_drum, notes=len(t.notes))
-        for t in document.score.tracks
+        TrackFacts(
+            name=printable(track.name),
+            program=track.program,
+            is_drum=track.is_drum,
+            notes=len(track.notes),
+        )
+        for track in document.score.tracks
+        if len(track.notes)
     )
     return MidiFacts(
         notes=len(notes),
-        first_s=float(notes.onset_s.min(initial=0.0)) if not len(notes) else float(notes.onset_s[0]),
+        first_s=float(notes.onset_s[0]) if len(notes) else 0.0,
         end_s=float(notes.end_s.max(initial=0.0)),
         tracks=tracks,
-        warnings=tuple(dict.fromkeys(w.code for w in document.warnings)),
+        warnings=tuple(dict.fromkeys(warning.code for warning in document.warnings)),
     )
