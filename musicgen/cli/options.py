@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -13,6 +12,7 @@ import typer
 MAX_SEED = 2**53 - 1  # the largest whole number that every JSON reader keeps exact
 MAX_TAKES = 999
 MAX_SECONDS = 3600.0
+DEVICES = ("auto", "cpu", "cuda")
 
 NumberT = TypeVar("NumberT", bound="float | int | None")
 
@@ -39,8 +39,8 @@ def within(low: float, high: float, *, above_low: bool = False) -> Callable[[Num
 
 
 def _device(value: str) -> str:
-    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d{1,3})?", value):
-        raise typer.BadParameter(f"{value!r} is not one of auto, cpu, cuda, cuda:N, mps.")
+    if value not in DEVICES:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(DEVICES)}.")
     return value
 
 
@@ -63,12 +63,15 @@ Model = Annotated[
 Seconds = Annotated[
     float,
     typer.Option(
-        callback=within(0, MAX_SECONDS, above_low=True), help="Length of the new music, in seconds."
+        metavar="S",
+        callback=within(0, MAX_SECONDS, above_low=True),
+        help="Length of the new music, in seconds.",
     ),
 ]
 Temperature = Annotated[
     float,
     typer.Option(
+        metavar="X",
         callback=within(0, 100),
         help="Variety: below 1 safer, above 1 bolder, 0 always the likeliest event.",
     ),
@@ -76,18 +79,23 @@ Temperature = Annotated[
 TopP = Annotated[
     float,
     typer.Option(
-        callback=within(0, 1), help="Choose among the likeliest values that sum up to this share."
+        metavar="P",
+        callback=within(0, 1),
+        help="Choose among the likeliest values that sum up to this share.",
     ),
 ]
 TopK = Annotated[
     int,
     typer.Option(
-        callback=within(0, 1_000_000), help="Choose among this many likeliest values; 0: among all."
+        metavar="K",
+        callback=within(0, 1_000_000),
+        help="Choose among this many likeliest values; 0: among all.",
     ),
 ]
 MinP = Annotated[
     float,
     typer.Option(
+        metavar="P",
         callback=within(0, 1),
         help="Leave out values less likely than this share of the likeliest one's probability.",
     ),
@@ -95,6 +103,7 @@ MinP = Annotated[
 Seed = Annotated[
     int | None,
     typer.Option(
+        metavar="N",
         callback=within(0, MAX_SEED),
         help="The same seed, settings and model make the same music. Without it: a new one.",
     ),
@@ -102,12 +111,18 @@ Seed = Annotated[
 Takes = Annotated[
     int | None,
     typer.Option(
+        metavar="N",
         callback=within(1, MAX_TAKES),
         help="Make this many takes: OUT-1.mid, OUT-2.mid, ... with seeds N, N+1, ...",
     ),
 ]
 Device = Annotated[
-    str, typer.Option(callback=_device, help="auto, cpu, cuda, cuda:N or mps.", metavar="DEVICE")
+    str,
+    typer.Option(
+        metavar="|".join(DEVICES),
+        callback=_device,
+        help="What computes; auto takes a CUDA device where there is one.",
+    ),
 ]
 Wav = Annotated[bool, typer.Option("--wav", help="Write the sound beside it, as OUT.wav.")]
 Out = Annotated[Path, typer.Option("--output", "-o", metavar="OUT", help="The file to write.")]

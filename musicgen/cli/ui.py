@@ -17,12 +17,15 @@ PORTS_TRIED = 50
 
 def ui(
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 127.0.0.1 is this computer only.")
+        str,
+        typer.Option(metavar="HOST", help="Address to listen on; 127.0.0.1 is this computer only."),
     ] = "127.0.0.1",
     port: Annotated[
         int,
         typer.Option(
-            callback=options.within(1, 65535), help="Port; a busy one is replaced by the next free."
+            metavar="PORT",
+            callback=options.within(1, 65535),
+            help="Port; a busy one is replaced by the next free.",
         ),
     ] = 8501,
     no_browser: Annotated[
