@@ -1,0 +1,26 @@
+"""Making music with a model: filters, rules, guards, and the stream of events."""
+
+from __future__ import annotations
+
+from musicgen.generation.length import LengthPlan, fit_ending
+from musicgen.generation.settings import SamplingSettings
+from musicgen.generation.stream import (
+    EventMade,
+    Finished,
+    Prefilled,
+    SteppedBack,
+    StreamEvent,
+    stream_events,
+)
+
+__all__ = [
+    "EventMade",
+    "Finished",
+    "LengthPlan",
+    "Prefilled",
+    "SamplingSettings",
+    "SteppedBack",
+    "StreamEvent",
+    "fit_ending",
+    "stream_events",
+]

@@ -1,0 +1,73 @@
+"""Loops are noticed from the events themselves, so that the stream can step back before them.
+
+The bounds lie above what 300 pieces of real music hold (performances, editions, pop, game music):
+no key struck 24 times with nothing between, no passage that comes again to the hundredth of a
+second and to the velocity for longer than `EXACT + 2 · lag` events.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+Event = tuple[int, ...]
+
+ONE_NOTE = 24
+"""Strokes of one key in a row."""
+
+EXACT, LONGEST_LAG = 24, 64
+"""Notes alike at a lag, beyond twice the lag itself; and the longest lag looked at."""
+
+
+class LoopWatch:
+    """Counts, event by event, for how long the music has been repeating itself."""
+
+    def __init__(self, events_a_note: int = 1) -> None:
+        """Begin with nothing.
+
+        Args:
+            events_a_note: About how many events tell one note: more than one in a flat scheme.
+        """
+        self._longest_lag = LONGEST_LAG * events_a_note
+        lags = np.arange(1, self._longest_lag + 1)
+        self._too_long = EXACT * events_a_note + 2 * lags
+        self.restart([])
+
+    def restart(self, events: list[tuple[Event, int | None]]) -> None:
+        """Begin anew after these events and their keys: the stream has stepped back."""
+        self._recent: list[Event] = []
+        self._alike = np.zeros(self._longest_lag, dtype=np.int64)
+        self._key: int | None = None
+        self._strokes: list[int] = []  # of the present key, as numbers of events
+        history = int(self._too_long[-1]) + self._longest_lag
+        self._n_events = max(0, len(events) - history)
+        for event, key in events[-history:]:
+            self.push(event, key)
+
+    def push(self, event: Event, key: int | None) -> int | None:
+        """Take the next event.
+
+        Args:
+            event: The K ids.
+            key: The key it strikes, or None.
+
+        Returns:
+            How many of the last events are a loop, or None.
+        """
+        recent = self._recent
+        alike = np.zeros(self._longest_lag, dtype=bool)
+        if recent:
+            alike[: len(recent)] = (np.array(recent[::-1]) == event).all(axis=1)
+        self._alike = np.where(alike, self._alike + 1, 0)
+        recent.append(event)
+        del recent[: -self._longest_lag]
+        self._n_events += 1
+
+        if key is not None:
+            if key != self._key:
+                self._key, self._strokes = key, []
+            self._strokes.append(self._n_events)
+            del self._strokes[:-ONE_NOTE]
+            if len(self._strokes) >= ONE_NOTE:
+                return self._n_events - self._strokes[0]
+        looping = np.flatnonzero(self._alike >= self._too_long)
+        return int(self._alike[looping[0]]) if len(looping) else None

@@ -1,0 +1,94 @@
+"""How long the new music is to be, and how its last notes end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from musicgen.errors import ConfigError
+from musicgen.midi import NoteTable
+
+SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
+OPEN_END_S = 600.0
+"""The most that is played when the model alone decides where to end."""
+
+REACHED = 0.96  # of the wanted length: from here on it is met, and the model may end
+RING = 1.04  # of the wanted length: no note sounds longer; both well within 5%
+_LEAST_NOTES, _LEAST_S = 8, 3.0  # an end before this is a slip, not an ending
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthPlan:
+    """Where the new music lies in time.
+
+    Attributes:
+        start_s: Where it begins: the cut, or 0.
+        seconds: How long it is to be; None leaves the end to the model, within OPEN_END_S.
+        may_end_early: Accept an end that the model sets before `seconds` are over.
+
+    Raises:
+        ConfigError: `seconds` is out of range.
+    """
+
+    start_s: float = 0.0
+    seconds: float | None = 30.0
+    may_end_early: bool = False
+
+    def __post_init__(self) -> None:
+        if self.seconds is None:
+            return
+        number = isinstance(self.seconds, (int, float)) and not isinstance(self.seconds, bool)
+        if not number or not SHORTEST_S <= self.seconds <= LONGEST_S:
+            raise ConfigError(
+                f"seconds is {self.seconds!r}; new music lasts from {SHORTEST_S:g} to "
+                f"{LONGEST_S:g} seconds.",
+                hint="Choose a length in that range.",
+            )
+
+    @property
+    def wanted_s(self) -> float:
+        """Seconds of new music at most."""
+        return OPEN_END_S if self.seconds is None else float(self.seconds)
+
+    @property
+    def target_s(self) -> float:
+        """No new note begins here or later."""
+        return self.start_s + self.wanted_s
+
+    @property
+    def max_events(self) -> int:
+        """More events than any music of this length: what stops a model that stands still."""
+        return 1000 + math.ceil(500 * self.wanted_s)
+
+    def reached(self, latest_end_s: float) -> bool:
+        """Whether notes that sound until `latest_end_s` meet the length."""
+        return latest_end_s >= self.start_s + REACHED * self.wanted_s
+
+    def may_end(self, latest_end_s: float, n_notes: int) -> bool:
+        """Whether an end that the model sets now is an ending, and not a slip."""
+        if self.reached(latest_end_s):
+            return n_notes > 0
+        if self.seconds is not None and not self.may_end_early:
+            return False
+        return n_notes >= _LEAST_NOTES and latest_end_s >= self.start_s + _LEAST_S
+
+
+def fit_ending(notes: NoteTable, plan: LengthPlan, *, ring: bool) -> tuple[NoteTable, bool]:
+    """Let the last notes end where the piece ends.
+
+    Args:
+        notes: The new notes, all beginning before `plan.target_s`.
+        plan: The length that was asked for.
+        ring: Hold the last notes until the end if the music would stop short of it.
+
+    Returns:
+        The notes, and whether any was held.
+    """
+    end_s = np.minimum(notes.end_s, plan.start_s + RING * plan.wanted_s)
+    held = ring and len(notes) > 0 and not plan.reached(float(end_s.max()))
+    if held:
+        last = notes.onset_s == notes.onset_s[-1]
+        end_s = np.where(last, plan.target_s, end_s)
+    return NoteTable.of(notes.onset_s, end_s, notes.pitch, notes.velocity, notes.track), held

@@ -1,0 +1,245 @@
+"""Music as a stream: read the prompt, then make one event after another.
+
+An event costs one step of the trunk and one of each of the K heads. Random numbers come from the
+caller's generator on the CPU, K for every draw: a take does not depend on the device, on other
+takes, or on how far anybody listens. Nothing global changes, between two events least of all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from musicgen.generation.context import Context
+from musicgen.generation.filters import checked_logits, choose, filtered_probabilities
+from musicgen.generation.guards import LoopWatch
+from musicgen.generation.length import LengthPlan
+from musicgen.generation.rules import NoteRules, Rules
+from musicgen.generation.settings import SamplingSettings
+from musicgen.generation.values import event_values
+from musicgen.model import Decoder
+from musicgen.tokens import PlayedEvent, Tokenizer
+
+Event = tuple[int, ...]
+
+HEAT, HEAT_EVENTS = 1.1, 8
+"""How warm, and for how many events, the draw is after a step back."""
+
+STEPS_BACK, STEPS_BACK_A_SECOND = 12, 0.1
+"""How often a take may step back: so many times, and more in a longer one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefilled:
+    """The prompt was read.
+
+    Attributes:
+        seen_events: How many of its last events the model sees.
+        clock_s: The instant from which the gaps of the new events count.
+    """
+
+    seen_events: int
+    clock_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventMade:
+    """One more event: its number among the new ones, its ids, and when it sounds."""
+
+    index: int
+    event: Event
+    played: PlayedEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteppedBack:
+    """The new events from number `index` on are withdrawn, and others will come."""
+
+    index: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """There is no more.
+
+    Attributes:
+        reason: "length" (what was asked for is reached), "end" (the model ended the piece) or
+            "event_limit" (the model stood still).
+        notices: What was noticed and sampled again, as (why, how often).
+    """
+
+    reason: str
+    notices: tuple[tuple[str, int], ...]
+
+
+StreamEvent = Prefilled | EventMade | SteppedBack | Finished
+
+
+def stream_events(
+    decoder: Decoder,
+    tokenizer: Tokenizer,
+    prompt_ids: np.ndarray | None = None,
+    *,
+    plan: LengthPlan,
+    generator: torch.Generator,
+    settings: SamplingSettings = SamplingSettings(),
+    held_keys: Mapping[int, float] | None = None,
+) -> Iterator[StreamEvent]:
+    """Make music, event by event; closing the iterator ends it.
+
+    Args:
+        decoder: The model; it is only read.
+        tokenizer: Whose events it was trained on.
+        prompt_ids: Events (T, K) to go on from, the start event first; None starts from nothing.
+        plan: Where the new music begins, and how long it is to be.
+        generator: A generator on the CPU, this take's own.
+        settings: The filters of the draw.
+        held_keys: Until when (seconds) the prompt's notes hold keys beyond the cut.
+
+    Yields:
+        `Prefilled`; `EventMade`, with `SteppedBack` between; `Finished`.
+
+    Raises:
+        GenerationError: The model gave no numbers.
+        ConfigError: The settings name an attribute that there is not.
+    """
+    stream = _Stream(decoder, tokenizer, plan, settings, generator)
+    yield stream.prefill(prompt_ids, held_keys or {})
+    while (made := stream.step()) is not None:
+        yield made
+    yield Finished(reason=stream.reason, notices=tuple(sorted(stream.notices.items())))
+
+
+class _Stream:
+    """The state of one take."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        tokenizer: Tokenizer,
+        plan: LengthPlan,
+        settings: SamplingSettings,
+        generator: torch.Generator,
+    ) -> None:
+        self._decoder, self._tokenizer, self._plan = decoder, tokenizer, plan
+        self._generator = generator
+        self._settings = settings.resolve(tokenizer.attribute_names)
+        self._hot = tuple(each.heated(HEAT) for each in self._settings)
+        self._hot_until = 0
+        self._steps_back_left = STEPS_BACK + int(STEPS_BACK_A_SECOND * plan.wanted_s)
+        self._context = Context(decoder)
+        self._made: list[tuple[Event, PlayedEvent]] = []
+        self._to_withdraw = 0
+        self.notices: Counter[str] = Counter()
+        self.reason = ""
+
+    def prefill(self, prompt_ids: np.ndarray | None, held_keys: Mapping[int, float]) -> Prefilled:
+        """Read the prompt, or the start event alone."""
+        tokenizer, plan = self._tokenizer, self._plan
+        ids = np.array([tokenizer.start_event]) if prompt_ids is None else prompt_ids
+        now_s = float(tokenizer.decode_events(ids).onset_s[-1])
+        values = event_values(tokenizer)
+        if values is None:
+            # A flat scheme tells the time only after the fact: its new music is moved to the cut.
+            now_s = max(now_s, plan.start_s)
+            self._rules = Rules(tokenizer, plan, now_s=now_s)
+        else:
+            self._rules = NoteRules(tokenizer, plan, values, now_s=now_s, held_keys=held_keys)
+        self._watch = LoopWatch(events_a_note=4 if values is None else 1)
+        self._clock_s, self._clock = now_s, tokenizer.clock(now_s)
+        self._n_prompt = len(ids)
+        self._hidden = self._context.extend(ids)
+        return Prefilled(seen_events=len(ids) - self._context.first_seen, clock_s=now_s)
+
+    def step(self) -> EventMade | SteppedBack | None:
+        """Make one event, or withdraw some; None when there is no more."""
+        if self._to_withdraw:
+            return self._step_back(len(self._made) - self._to_withdraw, "loop")
+        if self.reason:
+            return None
+        if len(self._made) >= self._plan.max_events:
+            self.reason = "event_limit"
+            return None
+        event = self._rules.waiting() or self._draw()
+        played = self._clock.push(event)
+        complaint = self._rules.complaint(played)
+        if complaint and self._may_step_back(complaint):
+            return self._step_back(self._after_last_note(), complaint)
+        if played.is_end:
+            self.reason = "end"
+        elif played.onset_s >= self._plan.target_s:
+            self.reason = "length"
+            return None
+        return self._take(event, played)
+
+    def _take(self, event: Event, played: PlayedEvent) -> EventMade:
+        self._made.append((event, played))
+        self._rules.play(played)
+        looping = self._watch.push(event, played.pitch)
+        if looping and self._may_step_back("loop"):
+            self._to_withdraw = looping
+        return EventMade(index=len(self._made) - 1, event=event, played=played)
+
+    def _may_step_back(self, why: str) -> bool:
+        if self._steps_back_left:
+            return True
+        self.notices[f"{why}-left"] = 1
+        return False
+
+    def _step_back(self, index: int, why: str) -> SteppedBack:
+        """Withdraw the new events from `index` on, and be less choosy for a few events."""
+        self.notices[why] += 1
+        self._steps_back_left -= 1
+        self._to_withdraw = 0
+        self._hot_until = index + HEAT_EVENTS
+        del self._made[index:]
+        self._clock = self._tokenizer.clock(self._clock_s)
+        for event, _ in self._made:
+            self._clock.push(event)
+        self._rules.restart([played for _, played in self._made])
+        self._watch.restart([(event, played.pitch) for event, played in self._made])
+        self._hidden = self._context.step_back(min(self._n_prompt + index, len(self._context)))
+        return SteppedBack(index=index, why=why)
+
+    def _after_last_note(self) -> int:
+        index = len(self._made)
+        while index and self._made[index - 1][1].pitch is None:
+            index -= 1
+        return index
+
+    def _draw(self) -> Event:
+        """Choose the K attributes of the next event, one after another."""
+        # Only now is the last event read: whoever listens need not wait for it.
+        if len(self._context) < self._n_prompt + len(self._made):
+            self._hidden = self._context.append(self._made[-1][0])
+        hot = len(self._made) < self._hot_until
+        event: Event = ()
+        for k, uniform in enumerate(self._uniforms(self._tokenizer.n_attributes)):
+            settings = (self._hot if hot else self._settings)[k]
+            logits = checked_logits(self._logits(k, event))
+            allowed = self._rules.allowed(k, event)
+            chosen = choose(filtered_probabilities(logits, allowed, settings), uniform)
+            for why, fine in self._rules.objections(k, event):
+                if not fine[chosen] and (allowed & fine).any():
+                    self.notices[why] += 1
+                    allowed = allowed & fine
+                    chances = filtered_probabilities(logits, allowed, settings)
+                    chosen = choose(chances, self._uniforms(1)[0])
+            event = (*event, chosen)
+        return event
+
+    def _uniforms(self, n: int) -> list[float]:
+        return torch.rand(n, generator=self._generator, dtype=torch.float64).tolist()
+
+    # Not around a generator's yield: the mode would leak into whoever consumes the generator.
+    @torch.inference_mode()
+    def _logits(self, k: int, previous: Event) -> np.ndarray:
+        """Return the scores (V_k,) of attribute `k`."""
+        decided = torch.tensor([previous], dtype=torch.int64, device=self._hidden.device)
+        scores = self._decoder.attribute_logits(self._hidden, k, decided)
+        return scores[0].float().cpu().numpy()

@@ -1,0 +1,103 @@
+"""Reading in chunks, one by one, and stepping back all give the full pass's states."""
+
+import numpy as np
+import pytest
+import torch
+
+from musicgen.generation import context as context_module
+from musicgen.generation.context import Context
+from musicgen.model import Decoder, DecoderConfig
+
+WINDOW = 32
+
+
+@pytest.fixture(scope="module")
+def decoder():
+    config = DecoderConfig(
+        vocab_sizes=(20, 30),
+        d_model=32,
+        n_layers=2,
+        n_heads=4,
+        d_ff=48,
+        d_head_ff=32,
+        max_seq_len=WINDOW,
+    )
+    made = Decoder(config)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            if not parameter.any():
+                parameter.normal_(0.0, 0.2, generator=generator)
+    return made.eval()
+
+
+@pytest.fixture(scope="module")
+def ids():
+    generator = np.random.default_rng(0)
+    return np.stack([generator.integers(0, 20, 100), generator.integers(0, 30, 100)], axis=1)
+
+
+def full(decoder, ids):
+    with torch.no_grad():
+        return decoder.trunk(torch.as_tensor(ids)[None])[:, -1]
+
+
+def close(a, b):
+    return torch.allclose(a, b, atol=1e-5)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7, 256])
+def test_any_chunking_gives_the_full_pass(decoder, ids, chunk, monkeypatch):
+    # nanoVLM: a chunk against a filled cache needs a lower-right mask
+    monkeypatch.setattr(context_module, "PREFILL_CHUNK", chunk)
+    seen = Context(decoder)
+    assert close(seen.extend(ids[:20]), full(decoder, ids[:20]))
+    assert close(seen.extend(ids[20:25]), full(decoder, ids[:25]))
+    assert close(seen.append(tuple(ids[25])), full(decoder, ids[:26]))
+
+
+def test_past_the_window_the_last_half_is_read_again(decoder, ids):
+    seen = Context(decoder)
+    seen.extend(ids[:WINDOW])
+    assert seen.first_seen == 0
+    state = seen.append(tuple(ids[WINDOW]))
+    assert seen.first_seen == WINDOW + 1 - WINDOW // 2
+    assert close(state, full(decoder, ids[seen.first_seen : WINDOW + 1]))
+    for event in ids[WINDOW + 1 :]:
+        state = seen.append(tuple(event))
+        assert WINDOW // 2 <= len(seen) - seen.first_seen <= WINDOW
+    assert close(state, full(decoder, ids[seen.first_seen :]))
+
+
+def test_a_long_prompt_is_read_as_far_back_as_leaves_room_to_play(decoder, ids):
+    seen = Context(decoder)
+    state = seen.extend(ids)
+    assert len(seen) - seen.first_seen == WINDOW * 7 // 8
+    assert close(state, full(decoder, ids[seen.first_seen :]))
+
+
+@pytest.mark.parametrize("n_events", [1, 10, 19])
+def test_stepping_back_forgets_what_came_after(decoder, ids, n_events):
+    seen = Context(decoder)
+    seen.extend(ids[:20])
+    assert close(seen.step_back(n_events), full(decoder, ids[:n_events]))
+    assert close(seen.append(tuple(ids[50])), full(decoder, np.vstack([ids[:n_events], ids[50]])))
+
+
+def test_stepping_back_before_the_window_reads_again(decoder, ids):
+    seen = Context(decoder)
+    for event in ids[:40]:
+        seen.append(tuple(event))
+    assert seen.first_seen > 12
+    state = seen.step_back(12)
+    assert len(seen) == 12
+    assert seen.first_seen == 0
+    assert close(state, full(decoder, ids[:12]))
+
+
+@pytest.mark.parametrize("n_events", [0, 21])
+def test_stepping_back_to_nowhere_is_an_error(decoder, ids, n_events):
+    seen = Context(decoder)
+    seen.extend(ids[:20])
+    with pytest.raises(ValueError, match="cannot step back"):
+        seen.step_back(n_events)
