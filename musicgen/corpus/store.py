@@ -1,0 +1,132 @@
+"""The events of a corpus on disk: one raw file a split, an index beside them.
+
+    N events of a split   K attributes
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from musicgen import configio
+from musicgen.corpus.report import CorpusReport, Piece
+from musicgen.errors import ConfigError, CorpusError
+
+FORMAT_VERSION = 1
+INDEX = "corpus.json"
+SPLITS = ("train", "validation")
+_DTYPE = np.dtype("<u2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusIndex:
+    """What `corpus.json` holds.
+
+    Attributes:
+        version: Of this format.
+        source: Fingerprint of the files it was made from.
+        tokenizer: Fingerprint of the tokenizer.
+        n_attributes: K.
+        report: The pieces and the files left out.
+    """
+
+    version: int
+    source: str
+    tokenizer: str
+    n_attributes: int
+    report: CorpusReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """A corpus ready for training.
+
+    Attributes:
+        folder: Where it lies.
+        index: Its pieces, and what it was made from.
+    """
+
+    folder: Path
+    index: CorpusIndex
+
+    @property
+    def report(self) -> CorpusReport:
+        """The pieces and the files left out."""
+        return self.index.report
+
+    def events(self, split: str) -> np.ndarray:
+        """Return the events of a split (N, K), uint16, read from disk as they are needed."""
+        rows = sum(piece.n_events for piece in self.report.of_split(split))
+        shape = (rows, self.index.n_attributes)
+        if not rows:
+            return np.zeros(shape, dtype=_DTYPE)
+        return np.memmap(_split_file(self.folder, split), dtype=_DTYPE, mode="r", shape=shape)
+
+    def pieces(self, split: str) -> tuple[Piece, ...]:
+        """Return the pieces of a split in the order of their events."""
+        return tuple(sorted(self.report.of_split(split), key=lambda piece: piece.start))
+
+
+def write_split(folder: Path, split: str, pieces: list[np.ndarray]) -> None:
+    """Write the events (T, K) of a split's pieces one after another.
+
+    Raises:
+        CorpusError: The file cannot be written.
+    """
+    try:
+        with open(_split_file(folder, split), "wb") as file:
+            for ids in pieces:
+                file.write(ids.astype(_DTYPE).tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def write_index(folder: Path, index: CorpusIndex) -> None:
+    """Write the index last: a corpus without it is unfinished and made again.
+
+    Raises:
+        CorpusError: The file cannot be written.
+    """
+    partial = folder / f"{INDEX}.partial"
+    try:
+        partial.write_text(configio.to_json(index), encoding="utf-8")
+        os.replace(partial, folder / INDEX)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def open_corpus(folder: Path) -> Corpus | None:
+    """Return the finished corpus in `folder`, or None where there is none that is sound."""
+    if not (folder / INDEX).is_file():
+        return None
+    try:
+        index = configio.load_json(folder / INDEX, CorpusIndex)
+    except ConfigError:
+        return None
+    corpus = Corpus(folder=folder, index=index)
+    for split in SPLITS:
+        rows = sum(piece.n_events for piece in index.report.of_split(split))
+        expected = rows * index.n_attributes * _DTYPE.itemsize
+        file = _split_file(folder, split)
+        if index.version != FORMAT_VERSION or not file.is_file():
+            return None
+        if file.stat().st_size != expected:
+            return None
+    return corpus
+
+
+def unwritable(folder: Path, error: OSError) -> CorpusError:
+    """Return the error for a folder that takes no files."""
+    return CorpusError(
+        f"The folder {folder} cannot be written: {error.strerror or error}.",
+        hint="Choose another output folder, or free some space.",
+    )
+
+
+def _split_file(folder: Path, split: str) -> Path:
+    return folder / f"{split}.u16"
