@@ -16,7 +16,7 @@ import numpy as np
 from musicgen.midi.notes import NoteTable, fold_pedal, note_table, notes_to_score
 
 if TYPE_CHECKING:
-    from symusic import Score
+    from symusic.types import Score
 
 FORMAT = "musicgen-tokenizer"
 VERSION = 1
@@ -70,6 +70,17 @@ class EventClock(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemeFacts:
+    """What a tokenizer tells about itself; see the properties of `Tokenizer`."""
+
+    scheme: str
+    attribute_names: tuple[str, ...]
+    vocab_sizes: tuple[int, ...]
+    grid_ms: float
+    velocity_bins: int
+
+
 class Tokenizer(ABC):
     """Music to events and back. Immutable: one may be shared by threads, takes and models."""
 
@@ -77,28 +88,32 @@ class Tokenizer(ABC):
 
     @property
     @abstractmethod
+    def _facts(self) -> SchemeFacts: ...
+
+    @property
     def scheme(self) -> str:
         """The name under which `get_tokenizer` knows it."""
+        return self._facts.scheme
 
     @property
-    @abstractmethod
     def attribute_names(self) -> tuple[str, ...]:
         """The K attributes of an event, in the order in which they are predicted."""
+        return self._facts.attribute_names
 
     @property
-    @abstractmethod
     def vocab_sizes(self) -> tuple[int, ...]:
         """How many ids each of the K attributes has."""
+        return self._facts.vocab_sizes
 
     @property
-    @abstractmethod
     def grid_ms(self) -> float:
         """The grid of onsets, in milliseconds."""
+        return self._facts.grid_ms
 
     @property
-    @abstractmethod
     def velocity_bins(self) -> int:
         """How many velocities are told apart."""
+        return self._facts.velocity_bins
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:

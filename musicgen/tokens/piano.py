@@ -17,7 +17,7 @@ import numpy as np
 from musicgen.errors import TokenizerError
 from musicgen.midi.notes import NoteTable
 from musicgen.tokens import piano_decode
-from musicgen.tokens.base import DecodedEvents, Event, Tokenizer
+from musicgen.tokens.base import DecodedEvents, Event, SchemeFacts, Tokenizer
 from musicgen.tokens.piano_vocabulary import (
     ATTRIBUTE_NAMES,
     END,
@@ -38,36 +38,31 @@ from musicgen.tokens.piano_vocabulary import (
 )
 
 
+_FACTS = SchemeFacts(
+    scheme="piano",
+    attribute_names=ATTRIBUTE_NAMES,
+    vocab_sizes=VOCAB_SIZES,
+    grid_ms=1000.0 / STEPS_PER_S,
+    velocity_bins=VELOCITY_BINS,
+)
+
+
 class PianoTokenizer(Tokenizer):
     """Events (gap, pitch, velocity, length) on a grid of 10 ms, the pedal folded into lengths."""
 
     __slots__ = ()
 
     @property
-    def scheme(self) -> str:
-        return "piano"
-
-    @property
-    def attribute_names(self) -> tuple[str, ...]:
-        return ATTRIBUTE_NAMES
-
-    @property
-    def vocab_sizes(self) -> tuple[int, ...]:
-        return VOCAB_SIZES
-
-    @property
-    def grid_ms(self) -> float:
-        return 1000.0 / STEPS_PER_S
-
-    @property
-    def velocity_bins(self) -> int:
-        return VELOCITY_BINS
+    def _facts(self) -> SchemeFacts:
+        return _FACTS
 
     @property
     def fingerprint(self) -> str:
+        """SHA-256 of the description: equal fingerprints, equal ids."""
         return _fingerprint()
 
     def settings(self) -> dict[str, Any]:
+        """Everything that decides which ids a piece gets."""
         return {
             "attributes": list(ATTRIBUTE_NAMES),
             "vocab_sizes": list(VOCAB_SIZES),
@@ -79,6 +74,7 @@ class PianoTokenizer(Tokenizer):
         }
 
     def encode_notes(self, notes: NoteTable, *, end: bool = True) -> np.ndarray:
+        """Encode notes in seconds; see `Tokenizer.encode`."""
         onset, pitch, velocity = _checked(notes)
         length = length_ids(_sounding_steps(onset, pitch, _steps(notes.end_s)))
         velocity_id = FIRST_VELOCITY + velocity // VELOCITIES_PER_BIN
@@ -101,9 +97,11 @@ class PianoTokenizer(Tokenizer):
         return ids
 
     def decode_events(self, ids: np.ndarray) -> DecodedEvents:
+        """Turn any integers (T, 4) into notes; see piano_decode.py."""
         return piano_decode.decode_events(ids)
 
     def legal(self, k: int, previous: Event) -> np.ndarray:
+        """A note is whole, a rest takes time, an end is an end; see `Tokenizer.legal`."""
         if not 0 <= k < len(VOCAB_SIZES) or len(previous) != k:
             raise ValueError(f"attribute {k} after {len(previous)} earlier ones; expected 0 to 3")
         masks = _legal_masks()
@@ -118,12 +116,15 @@ class PianoTokenizer(Tokenizer):
         return masks[f"value {k}"]
 
     def clock(self, start_s: float = 0.0) -> piano_decode.PianoClock:
+        """A clock for events that follow an onset at `start_s`."""
         return piano_decode.PianoClock(start_s)
 
     def describe(self, event: Event) -> str:
+        """Say an event in words: `after 0.12 s: E4, mf (66), for 0.50 s`."""
         return piano_decode.describe(event)
 
     def n_notes(self, ids: np.ndarray) -> int:
+        """How many notes the events (T, 4) hold."""
         return int(piano_decode.classify(ids).is_note.sum())
 
 

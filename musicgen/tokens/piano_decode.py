@@ -168,9 +168,11 @@ class PianoClock:
 
     @property
     def now_s(self) -> float:
+        """The onset of the last event, in seconds."""
         return self._start_s + self._steps / STEPS_PER_S
 
     def push(self, event: Event) -> PlayedEvent:
+        """Take the next event, and tell when it sounds."""
         gap, pitch, velocity, length = event
         if (
             FIRST_GAP <= gap < VOCAB_SIZES[0]
