@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from musicgen.midi.document import MidiDocument, MidiFacts, MidiWarning, ReadLimits, TrackFacts
+from musicgen.midi.extend import extend
+from musicgen.midi.facts import describe
 from musicgen.midi.folder import find_midi_files, read_folder
 from musicgen.midi.notes import NoteTable, fold_pedal, note_table, notes_to_score, pedal_spans
-from musicgen.midi.read import describe, read_midi
+from musicgen.midi.prompt import Prompt, cut_prompt
+from musicgen.midi.read import read_midi
 from musicgen.midi.timing import TempoMap
+from musicgen.midi.write import score_to_bytes, to_pretty_midi, write_midi
 
 __all__ = [
     "MidiDocument",
     "MidiFacts",
     "MidiWarning",
     "NoteTable",
+    "Prompt",
     "ReadLimits",
     "TempoMap",
     "TrackFacts",
+    "cut_prompt",
     "describe",
+    "extend",
     "find_midi_files",
     "fold_pedal",
     "note_table",
@@ -24,4 +31,7 @@ __all__ = [
     "pedal_spans",
     "read_folder",
     "read_midi",
+    "score_to_bytes",
+    "to_pretty_midi",
+    "write_midi",
 ]

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 TEMPO, TIME_SIGNATURE, KEY_SIGNATURE = 0x51, 0x58, 0x59
 PORT = 0x21
+SMPTE_OFFSET = 0x54
 # Bytes that each meta event must have; −1 where any number will do.
 _META_SIZE = np.full(128, -1)
-_META_SIZE[[0x00, 0x20, PORT, TEMPO, 0x54, TIME_SIGNATURE, KEY_SIGNATURE]] = (2, 1, 1, 3, 5, 4, 2)
+_META_SIZE[[0x00, 0x20, PORT, TEMPO, SMPTE_OFFSET, TIME_SIGNATURE, KEY_SIGNATURE]] = (2, 1, 1, 3, 5, 4, 2)
 MAX_TICK = 2**31 - 1  # what readers hold in 32 bits
 _MAX_POWER = 7  # of 2, in a time signature's denominator
 _FASTEST_US = 10_000  # a quarter note at 6000 bpm: faster is no tempo that anybody meant
@@ -53,7 +54,7 @@ def check_meta(events: Events, repairs: Repairs) -> Events:
         bad |= found
     _warn_of_odd_signatures(events, bad, pool, repairs)
     bad |= events.is_meta(0x20) & ~bad & (_byte(events, pool, 0) > 15)
-    bad |= events.is_meta(0x54) & ~bad & (_byte(events, pool, 0) > 0x7F)
+    bad |= _bad_offsets(events, bad, pool)
     bad |= _foreign_bytes(events)
     if not bad.any():
         return everything
@@ -120,6 +121,18 @@ def _bad_key_signatures(
     sharps = (_byte(events, pool, 0) + 128) % 256 - 128
     impossible = (np.abs(sharps) > 7) | (_byte(events, pool, 1) > 1)
     return events.is_meta(KEY_SIGNATURE) & (bad | impossible)
+
+
+def _bad_offsets(
+    events: Events, bad: NDArray[np.bool_], pool: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Which SMPTE offsets are no time of day: strict readers give up at them."""
+    offset = events.is_meta(SMPTE_OFFSET) & ~bad
+    past = _byte(events, pool, 0) > 0x7F
+    for place, highest in enumerate((23, 59, 59, 29, 99)):
+        field = _byte(events, pool, place)
+        past |= (field & 0x1F if place == 0 else field) > highest
+    return offset & past
 
 
 def _warn_of_odd_signatures(

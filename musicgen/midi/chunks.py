@@ -54,7 +54,7 @@ def take_apart(data: bytes, limits: ReadLimits) -> Layout:
             f"The MIDI header is corrupt: its length field says {size:,} bytes, where 6 are usual.",
         )
     kind, announced, division = (int.from_bytes(data[at : at + 2], "big") for at in (8, 10, 12))
-    _check_kind(kind)
+    _check_kind(kind, announced)
     ticks, quarter_us = _check_division(division)
     walker = _Walker(data + PADDING, limits)
     walker.run(8 + size)
@@ -72,12 +72,15 @@ def take_apart(data: bytes, limits: ReadLimits) -> Layout:
         quarter_us=quarter_us,
         tracks=tuple(walker.tracks),
         warnings=tuple(walker.warnings),
-        as_written=walker.as_written and size == 6 and not walker.warnings and not quarter_us,
+        as_written=walker.as_written
+        and (size, kind) in ((6, 0), (6, 1))
+        and not walker.warnings
+        and not quarter_us,
     )
 
 
-def _check_kind(kind: int) -> None:
-    if kind == 2:
+def _check_kind(kind: int, tracks: int) -> None:
+    if kind == 2 and tracks > 1:
         raise refuse(
             "midi-type",
             "This is a MIDI file of type 2 (format 2): independent patterns, not parts that sound together.",
@@ -128,6 +131,7 @@ class _Walker:
                 at = self._track(at + 8, length)
             elif self._is_chunk(at):
                 at += 8 + length  # of another kind: the standard asks to skip it
+                self.as_written = False
             else:
                 following = self.data.find(TRACK, at, self.size)
                 if following < 0:

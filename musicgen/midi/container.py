@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from musicgen.errors import MidiReadError
-from musicgen.midi.document import MidiWarning
 from musicgen.midi.refusals import refuse
 
 MAGIC = b"MThd"
-_MACBINARY_HEADER = 128
+_MACBINARY_HEADER = 128  # bytes; the second one is the length of the file's name
+_MACBINARY_NAME = 63
 _LOOKS_LIKE = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"PK\x03\x04", "a zip archive"),
@@ -32,8 +32,8 @@ _LOOKS_LIKE = (
 )
 
 
-def unwrap(data: bytes) -> tuple[bytes, tuple[MidiWarning, ...]]:
-    """Return the bytes from the MIDI header on, and what is worth saying about the wrapper.
+def unwrap(data: bytes) -> bytes:
+    """Return the bytes from the MIDI header on.
 
     RIFF (RMID) and MacBinary wrappers are taken off. Compressed files are refused by name and never
     unpacked: what they would unpack to is not known before it is done.
@@ -42,11 +42,13 @@ def unwrap(data: bytes) -> tuple[bytes, tuple[MidiWarning, ...]]:
         MidiReadError: This is no MIDI file.
     """
     if data.startswith(MAGIC):
-        return data, ()
+        return data
     if data.startswith(b"RIFF"):
-        return _from_riff(data), ()
-    if data[_MACBINARY_HEADER:].startswith(MAGIC) and data[:1] == b"\0":
-        return data[_MACBINARY_HEADER:], ()
+        return _from_riff(data)
+    if data[:1] == b"\0" and 0 < int.from_bytes(data[1:2], "big") <= _MACBINARY_NAME:
+        begin = data.find(MAGIC, _MACBINARY_HEADER, 2 * _MACBINARY_HEADER)
+        if begin > 0:
+            return data[begin:]
     raise _not_midi(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from musicgen.errors import EmptyScoreError
+from musicgen.errors import EmptyScoreError, MidiReadError
 from musicgen.midi.checks import check_meta, check_times, fix_frame_time, tempos
 from musicgen.midi.chunks import take_apart
 from musicgen.midi.container import unwrap
@@ -16,6 +16,8 @@ from musicgen.midi.refusals import refuse, too_much
 from musicgen.midi.timing import TempoMap
 from musicgen.midi.views import view_for_symusic
 
+_NO_LIMITS = ReadLimits(max_bytes=2**40, max_tracks=2**20, max_events=2**40, max_notes=2**40)
+_AS_TEXT_HINT = "It was sent as text, which changed its line ends: get it again, as binary data."
 _LONG_S = 3 * 3600.0  # worth a word, though allowed
 
 
@@ -43,10 +45,24 @@ def precheck(data: bytes, limits: ReadLimits) -> Checked:
     """
     if len(data) > limits.max_bytes:
         raise too_much("bytes", len(data), limits.max_bytes)
-    data, wrapper_warnings = unwrap(data)
+    try:
+        return _checked(data, limits)
+    except MidiReadError as error:
+        if error.code == "midi-corrupt" and _sent_as_text(data):
+            raise refuse(error.code, error.message, _AS_TEXT_HINT) from error
+        raise
+
+
+def _sent_as_text(data: bytes) -> bool:
+    """Whether every line feed was made a carriage return and a line feed, as in a text file."""
+    return data.count(b"\n") > 2 and data.count(b"\n") == data.count(b"\r\n")
+
+
+def _checked(data: bytes, limits: ReadLimits) -> Checked:
+    data = unwrap(data)
     layout = take_apart(data, limits)
     repairs = Repairs(rewrite=not layout.as_written)
-    repairs.warnings.extend((*wrapper_warnings, *layout.warnings))
+    repairs.warnings.extend(layout.warnings)
     events = decode(layout, repairs)
     notes = int(events.starts().sum())
     if notes > limits.max_notes:
@@ -84,3 +100,8 @@ def _check_length(events: Events, last_tick: int, limits: ReadLimits, repairs: R
         )
     if end_s > _LONG_S:
         repairs.tell("very-long", f"The last note ends after {end_s / 3600:.1f} hours.")
+
+
+def events_of(data: bytes) -> Events:
+    """Return the events of a document's own `data`, which needs no checks any more."""
+    return decode(take_apart(data, _NO_LIMITS), Repairs())

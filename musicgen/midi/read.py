@@ -9,8 +9,7 @@ from pathlib import Path
 from symusic import Score
 
 from musicgen.errors import MidiReadError
-from musicgen.midi.document import MidiDocument, MidiFacts, ReadLimits, TrackFacts
-from musicgen.midi.notes import note_table
+from musicgen.midi.document import MidiDocument, ReadLimits
 from musicgen.midi.precheck import precheck
 from musicgen.midi.refusals import refuse, too_much
 from musicgen.midi.text import printable
@@ -71,25 +70,3 @@ def _read_file(path: str | Path, max_bytes: int) -> bytes:
 
 def _unreadable(path: str | Path, reason: str, hint: str) -> MidiReadError:
     return refuse("midi-unreadable", f"The MIDI file {printable(str(path))!r} cannot be read: {reason}.", hint)
-
-
-def describe(document: MidiDocument) -> MidiFacts:
-    """Return what a document holds: notes (drums too), times and tracks."""
-    notes = note_table(document.score, include_drums=True)
-    tracks = tuple(
-        TrackFacts(
-            name=printable(track.name),
-            program=track.program,
-            is_drum=track.is_drum,
-            notes=len(track.notes),
-        )
-        for track in document.score.tracks
-        if len(track.notes)
-    )
-    return MidiFacts(
-        notes=len(notes),
-        first_s=float(notes.onset_s[0]) if len(notes) else 0.0,
-        end_s=float(notes.end_s.max(initial=0.0)),
-        tracks=tracks,
-        warnings=tuple(dict.fromkeys(warning.code for warning in document.warnings)),
-    )
