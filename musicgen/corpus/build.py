@@ -186,5 +186,5 @@ def _nothing_usable(root: Path, refused: list[Refusal]) -> NoUsableFilesError:
     return NoUsableFilesError(
         f"No usable MIDI files in {root}: all {len(refused)} were left out ({reasons}). "
         f"The first: {refused[0].path}: {refused[0].message}",
-        hint=f"A file needs at least 8 notes that are not drums; `musicgen info` tells more.",
+        hint="A file needs at least 8 notes that are not drums; `musicgen info` tells more.",
     )

@@ -1,6 +1,6 @@
 """From a file to its events, in one process or several.
 
-    T events   K attributes
+T events   K attributes
 """
 
 from __future__ import annotations

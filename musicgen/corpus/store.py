@@ -1,6 +1,6 @@
 """The events of a corpus on disk: one raw file a split, an index beside them.
 
-    N events of a split   K attributes
+N events of a split   K attributes
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Keys and values of the positions already read. The caller owns it, never the model.
 
-    L layers   B batch   H heads   S positions there is room for   T new positions   D head width
+L layers   B batch   H heads   S positions there is room for   T new positions   D head width
 """
 
 from __future__ import annotations

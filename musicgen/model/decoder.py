@@ -32,12 +32,13 @@ class Decoder(nn.Module):
         config: The sizes it was built with.
     """
 
-    def __init__(self, config: DecoderConfig, *, seed: int = 0) -> None:
+    def __init__(self, config: DecoderConfig, *, seed: int | None = 0) -> None:
         """Build with random weights.
 
         Args:
             config: The sizes.
             seed: Names the random weights: same seed and sizes, same weights on any machine.
+                None leaves them without storage, for weights that come from a file.
         """
         super().__init__()
         self.config = config
@@ -53,8 +54,9 @@ class Decoder(nn.Module):
             self.heads = nn.ModuleList(
                 AttributeHead(config.d_model, config.d_head_ff) for _ in config.vocab_sizes
             )
-        self.to_empty(device="cpu")
-        _initialize(self, seed)
+        if seed is not None:
+            self.to_empty(device="cpu")
+            _initialize(self, seed)
 
     def forward(self, ids: Tensor) -> list[Tensor]:
         """Score every event after the first.

@@ -1,6 +1,6 @@
 """The head that scores one attribute of the next event.
 
-    N positions   C width of the model   K attributes   V ids of the attribute
+N positions   C width of the model   K attributes   V ids of the attribute
 """
 
 from __future__ import annotations

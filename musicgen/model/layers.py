@@ -1,6 +1,6 @@
 """The blocks of the trunk.
 
-    B batch   T positions   C width of the model
+B batch   T positions   C width of the model
 """
 
 from __future__ import annotations

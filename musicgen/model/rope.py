@@ -1,6 +1,6 @@
 """Positions: rotary ones for the trunk, sinusoidal ones for the text behind the project.
 
-    B batch   H heads   T positions   D width
+B batch   H heads   T positions   D width
 """
 
 from __future__ import annotations

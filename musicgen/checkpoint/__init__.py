@@ -1,0 +1,29 @@
+"""Checkpoints: models as data. Torch is imported only by what needs the weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from musicgen.checkpoint.describe import describe_checkpoint
+from musicgen.checkpoint.manifest import Manifest, read_manifest, resolve_checkpoint
+
+if TYPE_CHECKING:
+    from musicgen.checkpoint.store import Checkpoint, load_checkpoint, save_checkpoint
+
+__all__ = [
+    "Checkpoint",
+    "Manifest",
+    "describe_checkpoint",
+    "load_checkpoint",
+    "read_manifest",
+    "resolve_checkpoint",
+    "save_checkpoint",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("Checkpoint", "load_checkpoint", "save_checkpoint"):
+        from musicgen.checkpoint import store
+
+        return getattr(store, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,45 @@
+"""Writing a folder whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files to a sibling folder, synced, then put it in the place of `folder`.
+
+    Raises:
+        OSError: It cannot be written; what was there before is still there.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        for name, data in files.items():
+            _write_synced(partial / name, data)
+        partial.chmod(0o755)
+        _replace_folder(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _replace_folder(new: Path, folder: Path) -> None:
+    """Put `new` in the place of `folder`; no system swaps two folders in one step."""
+    if not folder.exists():
+        os.replace(new, folder)
+        return
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    os.replace(folder, old)
+    os.replace(new, folder)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,137 @@
+"""The manifest of a checkpoint: what it is, and what every other file of it must be."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from musicgen import configio
+from musicgen.assets import asset_dir
+from musicgen.errors import (
+    CheckpointCorruptError,
+    CheckpointFormatError,
+    CheckpointNotFoundError,
+    ConfigError,
+)
+
+FORMAT = "musicgen-checkpoint"
+VERSION = 1
+MANIFEST = "manifest.json"
+WEIGHTS = "model.safetensors"
+DATA_FILES = ("model.json", "tokenizer.json", WEIGHTS)
+COPY_AGAIN = "Copy the checkpoint again, or use an earlier one."
+_MAX_MANIFEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """Size and SHA-256 of one file of the checkpoint."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What `manifest.json` holds.
+
+    Attributes:
+        format: Always "musicgen-checkpoint".
+        version: Of the format.
+        name: What the model is called.
+        step: Optimizer steps it was trained.
+        tokenizer: Fingerprint of its tokenizer.
+        files: Size and hash of every other file.
+        licence: Of the weights, or empty.
+        training: Facts of the training: recipe, corpus, figures.
+    """
+
+    format: str
+    version: int
+    name: str
+    step: int
+    tokenizer: str
+    files: dict[str, FileFacts]
+    licence: str = ""
+    training: dict[str, Any]
+
+
+def resolve_checkpoint(name: str | Path) -> Path:
+    """Return the checkpoint directory that a name or path means.
+
+    A shipped model is found by its name from anywhere; a training run's folder means its best
+    checkpoint.
+
+    Raises:
+        CheckpointNotFoundError: There is none.
+    """
+    path = Path(name)
+    for candidate in (path, path / "best"):
+        if (candidate / MANIFEST).is_file():
+            return candidate
+    shipped = asset_dir("checkpoints") / path.name
+    if path.parent == Path() and path.name and (shipped / MANIFEST).is_file():
+        return shipped
+    names = sorted(p.parent.name for p in asset_dir("checkpoints").glob(f"*/{MANIFEST}"))
+    raise CheckpointNotFoundError(
+        f"There is no model {str(name)!r}: neither a shipped one nor a folder with {MANIFEST}.",
+        hint=f"Shipped: {', '.join(names) or 'none'}. A run of `musicgen train` is a folder too.",
+    )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read a checkpoint's manifest alone.
+
+    Raises:
+        CheckpointFormatError: It is not one that this version reads.
+    """
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > _MAX_MANIFEST_BYTES:
+            raise CheckpointFormatError(f"{path} is too large for a manifest.", hint=COPY_AGAIN)
+        manifest = configio.load_json(path, Manifest)
+    except (OSError, ConfigError) as error:
+        raise CheckpointFormatError(f"{path} cannot be read: {error}", hint=COPY_AGAIN) from error
+    if manifest.format != FORMAT or manifest.version != VERSION:
+        raise CheckpointFormatError(
+            f"{folder} is a {manifest.format!r} of version {manifest.version}; this program reads "
+            f"{FORMAT!r} of version {VERSION}.",
+            hint="Update musicgen, or use a checkpoint that this version wrote.",
+        )
+    return manifest
+
+
+def read_checked(folder: Path, manifest: Manifest, key: str) -> bytes:
+    """Read one file of a checkpoint and hold it against its hash.
+
+    Raises:
+        CheckpointFormatError: The manifest does not name it.
+        CheckpointCorruptError: It is missing, or not the file that was written.
+    """
+    facts = manifest.files.get(key)
+    if facts is None:
+        raise CheckpointFormatError(f"The manifest of {folder} does not name {key}.", hint=COPY_AGAIN)
+    try:
+        if (folder / key).stat().st_size != facts.bytes:
+            raise CheckpointCorruptError(
+                f"{key} of {folder} is damaged: {(folder / key).stat().st_size} bytes instead of "
+                f"{facts.bytes}.",
+                hint=COPY_AGAIN,
+            )
+        data = (folder / key).read_bytes()
+    except OSError as error:
+        raise CheckpointCorruptError(
+            f"{key} of {folder} cannot be read: {error.strerror}.", hint=COPY_AGAIN
+        ) from error
+    if hashlib.sha256(data).hexdigest() != facts.sha256:
+        raise CheckpointCorruptError(
+            f"{key} of {folder} is damaged: its hash is not the manifest's.", hint=COPY_AGAIN
+        )
+    return data
+
+
+def file_facts(data: bytes) -> FileFacts:
+    """Return size and hash of a file's bytes."""
+    return FileFacts(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
