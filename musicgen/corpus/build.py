@@ -88,7 +88,7 @@ def build_corpus(
     pieces, copies = _without_copies(pieces)
     refused += copies
     if not pieces:
-        raise _nothing_usable(root, refused)
+        raise nothing_usable(root, refused)
     yield _write(folder, pieces, refused, source, tokenizer)
 
 
@@ -147,9 +147,10 @@ def _parts(
         if split.within:
             cut = len(piece.ids) - max(2, len(piece.ids) // 10)
             yield piece, piece.ids[:cut] if name == "train" else piece.ids[cut:]
-        elif piece.path not in split.ignored:
-            if (piece.path in split.held_out) == (name == "validation"):
-                yield piece, piece.ids
+        elif piece.path not in split.ignored and (
+            (piece.path in split.held_out) == (name == "validation")
+        ):
+            yield piece, piece.ids
 
 
 def _listed(
@@ -180,7 +181,8 @@ def _source_fingerprint(paths: list[Path], root: Path) -> str:
     return digest.hexdigest()
 
 
-def _nothing_usable(root: Path, refused: list[Refusal]) -> NoUsableFilesError:
+def nothing_usable(root: Path, refused: Sequence[Refusal]) -> NoUsableFilesError:
+    """Return the error for a folder of which no file can be used."""
     report = CorpusReport(pieces=(), refused=tuple(refused), split_rule="")
     reasons = ", ".join(f"{code} {n}" for code, n in report.refused_by_code().items())
     return NoUsableFilesError(
