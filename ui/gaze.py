@@ -5,7 +5,6 @@ Shapes: L layers, H heads, T events, N notes that the model saw, M notes on the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,29 +52,34 @@ class Gaze:
         return cls(weights=view.weights, event_of=event_of, note_of=note_of)
 
     def look(self, note: int) -> dict[str, Any] | None:
-        """Return where every head looks from one note of the roll, or None if it was not seen.
+        """Return where every head looks about one note of the roll, or None if it was not seen.
 
-        `heads[layer][head]` holds `[[note, weight], …]` (strongest first), the share on the note
-        itself and the share on the first event.
+        `wrote` is the row of the event before the note, from which the note was chosen; `after` the
+        note's own row, from which the next one was. Both are lists by layer and head of
+        `{"looks": [[note, weight], …], "first": share}`, the strongest look first.
+        `noteOf` names the roll's note of each event.
         """
         if not 0 <= note < len(self.event_of) or self.event_of[note] < 0:
             return None
         event = int(self.event_of[note])
-        rows = np.asarray(self.weights[:, :, event, : event + 1], dtype=np.float32)
         return {
             "note": note,
             "event": event,
-            "events": int(self.weights.shape[-1]),
-            "heads": [[self._strongest(row, event) for row in layer] for layer in rows],
+            "wrote": self._row(event - 1),
+            "after": self._row(event),
+            "noteOf": self.note_of.tolist(),
         }
 
+    def _row(self, event: int) -> list[list[dict[str, Any]]]:
+        rows = np.asarray(self.weights[:, :, max(event, 0), : event + 1], dtype=np.float32)
+        return [[self._strongest(row, event) for row in layer] for layer in rows]
+
     def _strongest(self, row: NDArray[np.float32], event: int) -> dict[str, Any]:
-        earlier = np.flatnonzero((self.note_of[:event] >= 0) & (row[:event] > 0.004))
-        best = earlier[np.argsort(-row[earlier], kind="stable")[:_STRONGEST]]
+        seen = np.flatnonzero((self.note_of[: event + 1] >= 0) & (row > 0.004))
+        best = seen[np.argsort(-row[seen], kind="stable")[:_STRONGEST]]
         return {
             "looks": [[int(self.note_of[i]), round(float(row[i]), 4)] for i in best],
-            "self": round(float(row[event]), 4),
-            "first": round(float(row[0]), 4) if event else 0.0,
+            "first": round(float(row[0]), 4) if len(row) else 0.0,
         }
 
     def tiles(self) -> bytes:
@@ -95,10 +99,6 @@ class Gaze:
         """
         large = _shrink(self.weights[layer, head], _MAP)
         return _header(1, 1, len(large), self.weights.shape[-1]) + large.tobytes()
-
-    def notes_by_event(self) -> Sequence[int]:
-        """Return the roll's note of each event."""
-        return self.note_of.tolist()
 
 
 def _header(*numbers: int) -> bytes:

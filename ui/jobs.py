@@ -72,8 +72,7 @@ class Job:
         self.error: MusicgenError | None = None
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._made: dict[str, list[int]] = {}
-        self._seconds_made = 0.0
+        self._progress: Progress | None = None
 
     @property
     def active(self) -> bool:
@@ -91,12 +90,9 @@ class Job:
 
     def advance(self, progress: Progress) -> None:
         """Take in what the pipeline has just made."""
-        fresh = columns(progress.new)
         with self._lock:
             self.state = "running"
-            self._seconds_made = progress.seconds_made
-            for name, values in fresh.items():
-                self._made.setdefault(name, []).extend(values)
+            self._progress = progress
 
     def finish(self, take: Take | None) -> None:
         """The music is there; or nothing, if it was stopped before its first note."""
@@ -114,12 +110,12 @@ class Job:
         base = {} if prompt is None else prompt.on_roll()
         start_s = 0.0 if prompt is None else prompt.preview.end_s
         with self._lock:
-            made = {name: list(values) for name, values in self._made.items()}
-            seconds_made = self._seconds_made
+            progress = self._progress
         notes = dict(base.get("notes") or {name: [] for name in _COLUMNS})
         new_track = 1 + max(notes["track"], default=-1)
-        if made:
-            made["track"] = [new_track] * len(made["on"])
+        if progress is not None:
+            # All new notes anew: where the model began to repeat itself, it has stepped back.
+            made = {**columns(progress.new), "track": [new_track] * len(progress.new)}
             notes = {name: notes[name] + made[name] for name in _COLUMNS}
         return {
             "id": f"job-{id(self)}",
@@ -135,7 +131,7 @@ class Job:
             "live": {
                 "state": self.state,
                 "place": place,
-                "made": round(min(seconds_made, self.order.seconds), 1),
+                "made": 0.0 if progress is None else round(progress.seconds_made, 1),
                 "wanted": round(self.order.seconds, 1),
                 "stopping": self.stopping,
             },

@@ -6,7 +6,7 @@ from typing import Final
 
 BRAND: Final = "musicgen"
 CREATE: Final = "Create"
-LEDE: Final = "Piano music from a model that runs on your own computer."
+LEDE: Final = "**musicgen** · piano music from a model that runs on your own computer"
 
 START: Final = "Start from"
 SCRATCH: Final = "Scratch"
@@ -17,6 +17,8 @@ UPLOAD_HELP: Final = (
     "said below, and stays in the file that you get back."
 )
 UPLOAD_FIRST: Final = "Add a MIDI file first: the music goes on where it ends."
+REMOVE: Final = "Remove"
+REMOVE_HELP: Final = "Take this file off the page"
 USE_FIRST: Final = "Use the first … seconds"
 USE_FIRST_HELP: Final = "The music goes on from there. Notes that sound at the cut stay whole."
 LENGTH: Final = "Length of the new music"
@@ -56,13 +58,13 @@ UNEXPECTED_HINT: Final = "Try again. If it stays, report it with the lines from 
 
 ENDINGS: Final = {
     "end": "The model brought the piece to its end by itself.",
-    "ended": "The model brought the piece to its end by itself.",
     "stopped": "Stopped by you; what was made is kept.",
+    "event_limit": "The model no longer moved on in time, and was stopped.",
 }
 
 ABOUT_ATTENTION: Final = (
-    "Attention shows which earlier notes a head read from at this note. It is not an explanation: "
-    "what the model then made of them is decided elsewhere too."
+    "Attention shows which notes a head gathered from at that moment. It is not an explanation: it "
+    "does not say why the note came."
 )
 
 # What the roll says; it gets these with its data.
@@ -84,7 +86,7 @@ ROLL: Final = {
     "pedal": "pedal",
     "here": "new music →",
     "examples": "Listen first",
-    "hint": "Click a note to see what the model was listening to. Click elsewhere to move the playhead.",
+    "hint": "Click a note to see what the model looked back at. Click elsewhere to move the playhead.",
     "hintLive": "Notes appear as they are made.",
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",
@@ -100,6 +102,9 @@ ROLL: Final = {
     "velocity": "velocity",
     "asks": "Asking the model …",
     "unseen": "The model did not see this note: it is a drum, or lies before what fits into its memory.",
+    "moment": "Moment",
+    "wrote": "when it wrote this note",
+    "after": "right after this note",
     "heads": "Heads",
     "layer": "Layer",
     "all": "All",
@@ -108,7 +113,7 @@ ROLL: Final = {
     "itself": "itself",
     "first": "the start",
     "looks": "Head {head} looks most at {note}, {back}: {share}",
-    "looksNone": "Head {head} looks at no earlier note: {self} at itself, {first} at the start",
+    "looksNone": "Head {head} looks at no note: {first} at the start",
     "maps": "Every layer and head",
     "mapsHelp": (
         "One map a head, layers from top to bottom. Across: the notes looked at; down: the notes "

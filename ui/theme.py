@@ -25,12 +25,16 @@ SHARED: Final = {"baseRadius": "10px", "buttonRadius": "10px", "showWidgetBorder
 CSS: Final = """
 <style>
 .stMainBlockContainer { padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1500px; }
-.st-key-head h1 { padding: 0; font-size: 1.9rem; letter-spacing: -.02em; }
-.st-key-head p { opacity: .75; margin: 0; }
+.st-key-head { flex-flow: row wrap; align-items: baseline; gap: .2rem 1.1rem; }
+.st-key-head > * { width: auto; }
+.st-key-head h1 { padding: 0; font-size: 2rem; letter-spacing: -.02em; }
+.st-key-head p { opacity: .78; margin: 0; }
+.st-key-head [data-testid="stMarkdownContainer"] { margin: 0; }
+/* The primary colour carries white text; as text on the page it has too little contrast in the dark. */
+.stMain .stButtonGroup [aria-checked="true"], .stMain [data-testid="stSliderThumbValue"] { color: inherit; }
 .stMain :focus-visible { outline: 2px solid var(--st-link-color, currentColor); outline-offset: 2px; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 1rem .9rem 2rem; }
-  .st-key-head h1 { font-size: 1.6rem; }
 }
 @media (prefers-reduced-motion: reduce) { .stMain * { animation: none !important; transition: none !important; } }
 </style>

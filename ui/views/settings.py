@@ -78,7 +78,17 @@ def _upload(desk: Desk) -> None:
         return
     whole_s = upload.preview.end_s
     facts = strings.file_facts(notes=len(upload.preview.notes), seconds=whole_s)
-    st.caption(f"**{plain(upload.title)}** · {facts}")
+    with st.container(horizontal=True, vertical_alignment="center", key="file"):
+        st.caption(f"**{plain(upload.title, longest=40)}** · {facts}", width="stretch")
+        st.button(
+            "",
+            icon=":material/close:",
+            type="tertiary",
+            key="remove",
+            help=strings.REMOVE_HELP,
+            on_click=_remove,
+            args=(desk,),
+        )
     for warning in upload.preview.warnings:
         st.caption(f":material/info: {plain(warning)}")
     longest = max(1, int(-(-whole_s // 1)))
@@ -98,12 +108,14 @@ def _upload(desk: Desk) -> None:
 
 
 def _uploaded(desk: Desk) -> None:
-    """Read a new file; one that cannot be read leaves everything as it was."""
+    """Read a new file; one that cannot be read leaves everything as it was.
+
+    The file on the desk is named below the uploader and stays until it is removed there: the
+    uploader is emptied by Streamlit too, before another file comes in and when it is not shown.
+    """
     st.session_state["upload_error"] = None
     given = st.session_state["upload"]
     if given is None:
-        desk.lay(None)
-        st.session_state.pop("use", None)
         return
     data = given.getvalue()
     try:
@@ -117,6 +129,12 @@ def _uploaded(desk: Desk) -> None:
     longest = max(1, int(-(-upload.preview.end_s // 1)))
     st.session_state["use"] = min(longest, max(1, int(-(-seconds // 1))))
     st.session_state["show"] = desk.prompt.id if desk.prompt else None
+
+
+def _remove(desk: Desk) -> None:
+    desk.lay(None)
+    st.session_state["upload_error"] = None
+    st.session_state.pop("use", None)
 
 
 def _cut(desk: Desk) -> None:

@@ -6,6 +6,7 @@ class GazePanel {
     this.roll = roll;
     this.layer = -1;
     this.on = new Set();
+    this.moment = "wrote";
     this.find = (name) => this.root.querySelector(name);
     this.find(".tiles").addEventListener("click", (event) => this.tileAt(event));
     this.find(".tiles").addEventListener("keydown", (event) => this.tileKey(event));
@@ -18,9 +19,10 @@ class GazePanel {
     this.gaze = gaze;
     this.root.hidden = !gaze;
     if (!gaze) return;
-    const layers = gaze.heads.length, heads = gaze.heads[0].length;
+    const layers = gaze.wrote.length, heads = gaze.wrote[0].length;
     if (this.layer < 0 || this.layer >= layers) this.layer = this.sharpest();
     if (!this.seen) { this.seen = true; for (let h = 0; h < heads; h++) this.on.add(h); }
+    this.find(".name-moment").textContent = say.moment;
     this.find(".name-layer").textContent = say.layer;
     this.find(".name-heads").textContent = say.heads;
     this.find(".about").textContent = say.about;
@@ -30,29 +32,37 @@ class GazePanel {
     this.draw();
   }
 
+  get rows() { return this.gaze[this.moment]; }
+  get row() { return this.gaze.event - (this.moment === "wrote" ? 1 : 0); }
+
   sharpest() {
     const peak = (layer) => Math.max(...layer.map((head) => (head.looks[0] || [0, 0])[1]));
-    const peaks = this.gaze.heads.map(peak);
+    const peaks = this.rows.map(peak);
     return peaks.indexOf(Math.max(...peaks));
   }
 
   draw() {
-    const { gaze, roll } = this, { say } = roll;
+    const { roll } = this, { say } = roll;
     const chips = (name, count, each) => {
       const box = this.find(name);
-      const focus = this.root.getRootNode().activeElement?.dataset.key;
       box.replaceChildren(...Array.from({ length: count }, (_, i) => each(i)));
-      return [box, focus];
+      return box;
     };
+    const focus = this.root.getRootNode().activeElement?.dataset.key;
     const button = (key, text, pressed, act) => {
       const b = make("button", text, { type: "button", "data-key": key });
       if (pressed !== null) b.setAttribute("aria-pressed", pressed);
       b.addEventListener("click", act);
       return b;
     };
-    const [layers, focus] = chips(".layers", gaze.heads.length, (l) =>
+    const moments = chips(".moments", 2, (i) => {
+      const moment = ["wrote", "after"][i];
+      return button(moment, say[moment], moment === this.moment, () => { this.moment = moment; this.draw(); });
+    });
+    moments.setAttribute("aria-label", say.moment);
+    const layers = chips(".layers", this.rows.length, (l) =>
       button(`l${l}`, l + 1, l === this.layer, () => this.choose(l)));
-    const [heads] = chips(".heads", gaze.heads[0].length, (h) => {
+    const heads = chips(".heads", this.rows[0].length, (h) => {
       const b = button(`h${h}`, h + 1, this.on.has(h), () => this.toggle(h));
       b.dataset.head = h;
       b.style.setProperty("--c", roll.paint.heads[h % 8]);
@@ -81,26 +91,26 @@ class GazePanel {
     this.draw();
   }
   all(wanted) {
-    this.on = new Set(wanted ? this.gaze.heads[0].keys() : []);
+    this.on = new Set(wanted ? this.rows[0].keys() : []);
     this.draw();
   }
 
   arcs() {
     const most = this.on.size > 2 ? 3 : 6;
     return [...this.on].sort((a, b) => a - b).flatMap((head) =>
-      this.gaze.heads[this.layer][head].looks.slice(0, most).map(([to, weight]) => ({ to, weight, head })));
+      this.rows[this.layer][head].looks.slice(0, most).map(([to, weight]) => ({ to, weight, head })));
   }
 
   words() {
     const { roll, gaze } = this, { say, music } = roll;
     const percent = (share) => `${Math.round(share * 100)}%`;
     this.find(".looks").replaceChildren(...[...this.on].sort((a, b) => a - b).map((h) => {
-      const head = gaze.heads[this.layer][h];
+      const head = this.rows[this.layer][h];
       const [best] = head.looks;
       const text = best
         ? fill(say.looks, { head: h + 1, note: noteName(music.pitch[best[0]]), share: percent(best[1]),
-            back: fill(say.back, { s: (music.on[gaze.note] - music.on[best[0]]).toFixed(1) }) })
-        : fill(say.looksNone, { head: h + 1, self: percent(head.self), first: percent(head.first) });
+            back: best[0] === gaze.note ? say.itself : fill(say.back, { s: (music.on[gaze.note] - music.on[best[0]]).toFixed(1) }) })
+        : fill(say.looksNone, { head: h + 1, first: percent(head.first) });
       const item = make("li", text);
       item.style.setProperty("--c", roll.paint.heads[h % 8]);
       return item;
@@ -190,7 +200,7 @@ class GazePanel {
     this.choose(clamp(this.layer + step[0], 0, this.tiles.layers - 1), clamp(head + step[1], 0, this.tiles.heads - 1));
   }
 
-  drawMap(row = this.gaze?.event, column) {
+  drawMap(row = this.row, column) {
     const { large, roll } = this;
     if (!large || !this.gaze) return;
     const canvas = this.find(".map");

@@ -150,7 +150,7 @@ class Roll {
   buttons() {
     const play = this.find("[data-do=play]"), { say, audio } = this;
     const waiting = !audio.paused && !this.ready;
-    play.querySelector(".glyph").textContent = audio.paused ? "▶" : waiting ? "●" : "❚❚";
+    play.querySelector("path").setAttribute("d", audio.paused ? "M3 2l11 6-11 6z" : waiting ? "M8 3a5 5 0 1 0 .1 0z" : "M3 2h3.6v12H3zM9.4 2H13v12H9.4z");
     play.querySelector(".word").textContent = waiting ? say.wait : audio.paused ? say.play : say.pause;
     play.toggleAttribute("data-wait", waiting);
     play.disabled = this.mute;

@@ -1,0 +1,84 @@
+"""What the app's tests share: a tiny model with random weights, some music, a server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a checkpoint that plays nonsense, quickly."""
+    import torch
+
+    from musicgen.checkpoint import save_checkpoint
+    from musicgen.model import Decoder, DecoderConfig
+    from musicgen.tokens import get_tokenizer
+
+    torch.manual_seed(0)
+    tokenizer = get_tokenizer("piano")
+    config = DecoderConfig(
+        vocab_sizes=tokenizer.vocab_sizes, d_model=64, n_layers=2, n_heads=8, d_ff=128, max_seq_len=256
+    )
+    folder = tmp_path_factory.mktemp("model") / "tiny"
+    save_checkpoint(folder, decoder=Decoder(config), tokenizer=tokenizer, training={}, name="tiny", step=0)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def music() -> bytes:
+    """Return a MIDI file of 48 notes in 12 seconds."""
+    from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
+
+    onset = [i / 4 for i in range(48)]
+    end = [at + 0.3 for at in onset]
+    pitch = [48 + (7 * i) % 36 for i in range(48)]
+    velocity = [40 + i for i in range(48)]
+    return score_to_bytes(notes_to_score(NoteTable.of(onset, end, pitch, velocity)))
+
+
+@pytest.fixture(scope="session")
+def app_url(tiny_model: Path) -> Iterator[str]:
+    """Serve the app as `musicgen ui` does, and return its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "musicgen", "ui", "--no-browser", "--port", str(port)]
+    server = subprocess.Popen(
+        [*command, "--model", str(tiny_model)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    try:
+        _wait(url, server)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+        if server.stderr is not None:
+            server.stderr.close()
+
+
+def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 90
+    while time.monotonic() < until:
+        if server.poll() is not None:
+            said = server.stderr.read().decode() if server.stderr else ""
+            pytest.fail(f"the app ended while it started: {said[-2000:]}")
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail("the app did not answer within 90 seconds")

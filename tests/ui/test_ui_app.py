@@ -1,0 +1,169 @@
+"""The page's logic, without a browser: settings, jobs, uploads good and bad, errors as sentences."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from musicgen.ui import resources, strings
+
+
+@pytest.fixture
+def app(tiny_model: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> AppTest:
+    monkeypatch.setenv(resources.MODEL_VARIABLE, str(tiny_model))
+    resources.studio.cache_clear()
+    return AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60).run()
+
+
+def settle(app: AppTest) -> AppTest:
+    """Look at the page until nothing is being made any more."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        app.run()
+        if not any(button.label in (strings.STOP, strings.STOPPING) for button in app.button):
+            return app
+        time.sleep(0.1)
+    pytest.fail("the music was not made within 60 seconds")
+
+
+def button(app: AppTest, label: str):
+    return next(b for b in app.button if b.label == label)
+
+
+def labels(app: AppTest) -> set[str]:
+    return {b.label for b in app.button}
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(caption.value for caption in app.caption)
+
+
+def upload(app: AppTest, name: str, data: bytes) -> AppTest:
+    if not app.file_uploader:
+        app.button_group(key="start").set_value(strings.YOUR_MIDI).run()
+    return app.file_uploader(key="upload").set_value((name, data, "audio/midi")).run()
+
+
+def test_an_empty_page_offers_examples_and_one_button(app):
+    assert not app.exception
+    assert strings.GENERATE in labels(app)
+    assert strings.STOP not in labels(app)
+
+
+def test_generate_makes_a_take_with_its_seed(app):
+    app.session_state["length"] = 5
+    app.session_state["seed"] = 42
+    button(app, strings.GENERATE).click().run()
+    assert strings.GENERATE not in labels(app)
+    settle(app)
+    assert not app.exception
+    assert not app.error
+    assert "seed 42" in captions(app)
+    assert app.session_state["desk"].takes[0].take.seed == 42
+
+
+def test_settings_are_kept_and_the_job_goes_on_while_they_are_touched(app):
+    app.session_state["length"] = 20
+    button(app, strings.GENERATE).click().run()
+    app.slider(key="variety").set_value(1.2).run()
+    job = app.session_state["desk"].job
+    settle(app)
+    assert job is None or job.order.temperature == 1.0
+    assert app.slider(key="variety").value == 1.2
+    assert len(app.session_state["desk"].takes) == 1
+
+
+def test_stop_keeps_what_is_there(app):
+    app.session_state["length"] = 120
+    button(app, strings.GENERATE).click().run()
+    desk = app.session_state["desk"]
+    until = time.monotonic() + 30
+    while desk.job.state != "running" and time.monotonic() < until:
+        time.sleep(0.02)
+    button(app, strings.STOP).click().run()
+    settle(app)
+    take = desk.takes[0].take
+    assert take.finish_reason in ("stopped", "length")
+    assert take.notes > 0
+
+
+def test_an_upload_is_shown_at_once_and_gone_on_from(app, music):
+    upload(app, "études.MID", music)
+    assert not app.error
+    assert "48 notes" in captions(app)
+    app.slider(key="use").set_value(4).run()
+    desk = app.session_state["desk"]
+    assert desk.prompt.preview.end_s == pytest.approx(4.0)
+    app.session_state["length"] = 5
+    button(app, strings.CONTINUE).click().run()
+    settle(app)
+    take = desk.takes[0].take
+    assert take.prompt_notes == 16
+    assert take.prompt_seconds == pytest.approx(4.0)
+    assert desk.takes[0].prompt_end_s == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("bad.mid", b"MThd nonsense"), ("song.exe", b"MZ" + bytes(100)), ("empty.mid", b"")],
+)
+def test_a_bad_upload_is_a_sentence_and_costs_nothing(app, music, name, data):
+    upload(app, "good.mid", music)
+    desk = app.session_state["desk"]
+    before = desk.prompt
+    upload(app, name, data)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.error[0].value.strip().endswith(".")
+    assert desk.prompt is before
+    assert not button(app, strings.CONTINUE).disabled
+    assert "48 notes" in captions(app)
+
+
+def test_without_a_file_there_is_nothing_to_continue(app):
+    app.button_group(key="start").set_value(strings.YOUR_MIDI).run()
+    assert button(app, strings.CONTINUE).disabled
+
+
+def test_the_file_survives_scratch_and_can_be_removed(app, music):
+    upload(app, "good.mid", music)
+    app.button_group(key="start").set_value(strings.SCRATCH).run()
+    app.button_group(key="start").set_value(strings.YOUR_MIDI).run()
+    assert "48 notes" in captions(app)
+    app.button(key="remove").click().run()
+    assert app.session_state["desk"].prompt is None
+
+
+def test_a_missing_model_is_a_sentence(monkeypatch, root, tmp_path):
+    monkeypatch.setenv(resources.MODEL_VARIABLE, str(tmp_path / "nowhere"))
+    resources.studio.cache_clear()
+    app = AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60).run()
+    button(app, strings.GENERATE).click().run()
+    settle(app)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "nowhere" in app.error[0].value
+    assert strings.GENERATE in labels(app)
+
+
+def test_a_failing_synthesizer_leaves_notes_and_midi(app, monkeypatch):
+    import musicgen.audio
+    from musicgen.errors import AudioError
+
+    def render(midi: bytes) -> object:
+        raise AudioError("The synthesizer is broken.", hint="Use the MIDI file elsewhere.")
+
+    monkeypatch.setattr(musicgen.audio, "render", render)
+    app.session_state["length"] = 5
+    button(app, strings.GENERATE).click().run()
+    settle(app)
+    piece = app.session_state["desk"].takes[0]
+    with pytest.raises(AudioError):
+        resources.studio().shelf.sound(piece.id, "wav")
+    app.run()
+    assert not app.exception
+    assert "synthesizer" in app.warning[0].value
+    assert not next(d for d in app.get("download_button") if d.label == "MIDI").disabled

@@ -1,0 +1,90 @@
+"""The server: bound to this computer, with ranges, right content types, and its doors shut."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from musicgen.ui.launch import MAX_UPLOAD_MB, is_local, options, page_url
+
+
+def ask(url, path, *, method="GET", **headers):
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    try:
+        connection.request(
+            method, path, headers={k.replace("_", "-"): v for k, v in headers.items()}
+        )
+        answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+    finally:
+        connection.close()
+
+
+def test_options_keep_the_app_at_home():
+    found = options("127.0.0.1", 8501)
+    assert found["server.address"] == "127.0.0.1"
+    assert found["browser.gatherUsageStats"] is False
+    assert found["client.showErrorLinks"] is False
+    assert found["server.enableXsrfProtection"] is True
+    assert found["server.enableCORS"] is True
+    assert found["server.maxUploadSize"] == MAX_UPLOAD_MB <= 10
+    assert "localhost" in found["server.allowedHosts"]
+
+
+def test_every_option_is_one_that_streamlit_knows():
+    from streamlit import config
+
+    config.get_config_options()
+    known = set(config._config_options_template)
+    assert set(options("127.0.0.1", 8501)) <= known
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://localhost:80"),
+        ("0.0.0.0", "http://localhost:80"),
+        ("192.168.1.7", "http://192.168.1.7:80"),
+        ("fe80::1", "http://[fe80::1]:80"),
+    ],
+)
+def test_page_url(host, url):
+    assert page_url(host, 80) == url
+    assert is_local(host) == (host == "127.0.0.1")
+
+
+def test_the_page_carries_its_guard_and_a_visitors_name(app_url):
+    status, headers, _ = ask(app_url, "/")
+    assert status == 200
+    headers = {name.lower(): value for name, value in headers.items()}
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    cookie = headers["set-cookie"]
+    assert re.match(r"musicgen_visitor=[0-9a-f]{32}; Path=/; HttpOnly; SameSite=Strict", cookie)
+    known = cookie.split(";")[0]
+    assert "set-cookie" not in {n.lower() for n in ask(app_url, "/", Cookie=known)[1]}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/listen/0123456789abcdef0123456789abcdef.wav",
+        "/listen/0123456789abcdef0123456789abcdef",
+        "/listen/..%2f..%2fetc%2fpasswd.wav",
+        "/listen/x.exe",
+        "/attention/0123456789abcdef0123456789abcdef",
+        "/attention/0123456789abcdef0123456789abcdef/0/0",
+    ],
+)
+def test_names_that_nobody_was_given_lead_nowhere(app_url, path):
+    status, _, body = ask(app_url, path)
+    assert status == 404
+    assert b"root:" not in body
+
+
+def test_own_addresses_only_answer_get(app_url):
+    assert ask(app_url, "/listen/x.wav", method="POST")[0] == 405
+    assert ask(app_url, "/attention/x", method="DELETE")[0] == 405

@@ -1,0 +1,110 @@
+"""The shelf: sound when it is asked for, once; failures and quotas that cost no music."""
+
+from __future__ import annotations
+
+import threading
+import types
+
+import pytest
+
+from musicgen.errors import AudioError
+from musicgen.ui import shelf as shelf_module
+from musicgen.ui.pieces import Piece, from_upload, new_id
+from musicgen.ui.shelf import Shelf
+
+
+@pytest.fixture
+def piece(music: bytes) -> Piece:
+    return from_upload(music, name="a.mid")
+
+
+@pytest.fixture
+def synthesizer(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    import musicgen.audio
+
+    rendered: list[bytes] = []
+
+    def render(midi: bytes) -> object:
+        rendered.append(midi)
+        return types.SimpleNamespace(warnings=("The flute is played as a piano.",))
+
+    monkeypatch.setattr(musicgen.audio, "render", render)
+    monkeypatch.setattr(musicgen.audio, "wav_bytes", lambda sound: b"RIFF" + bytes(1000))
+    monkeypatch.setattr(musicgen.audio, "mp3_bytes", lambda sound: b"ID3" + bytes(100))
+    return rendered
+
+
+def test_sound_is_rendered_once_however_many_ask(tmp_path, piece, synthesizer):
+    shelf = Shelf(tmp_path)
+    shelf.put(piece)
+    threads = [threading.Thread(target=shelf.sound, args=(piece.id, "wav")) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(synthesizer) == 1
+    path = shelf.sound(piece.id, "wav")
+    assert path is not None
+    assert path.read_bytes().startswith(b"RIFF")
+    assert shelf.warnings(piece.id) == ("The flute is played as a piano.",)
+
+
+def test_a_failing_synthesizer_costs_neither_the_piece_nor_more_tries(
+    tmp_path, piece, monkeypatch
+):
+    import musicgen.audio
+
+    tries = []
+
+    def render(midi: bytes) -> object:
+        tries.append(midi)
+        raise AudioError("The synthesizer is broken.", hint="Use the MIDI file.")
+
+    monkeypatch.setattr(musicgen.audio, "render", render)
+    shelf = Shelf(tmp_path)
+    shelf.put(piece)
+    for _ in range(2):
+        with pytest.raises(AudioError):
+            shelf.sound(piece.id, "wav")
+    assert len(tries) == 1
+    assert shelf.failure(piece.id) is not None
+    assert shelf.get(piece.id) is piece
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_dropped_leaves_no_file(tmp_path, piece, synthesizer):
+    shelf = Shelf(tmp_path)
+    shelf.put(piece)
+    shelf.sound(piece.id, "wav")
+    shelf.sound(piece.id, "mp3")
+    assert len(list(tmp_path.iterdir())) == 2
+    shelf.drop(piece.id)
+    assert list(tmp_path.iterdir()) == []
+    assert shelf.sound(piece.id, "wav") is None
+
+
+def test_old_sound_makes_room_and_comes_back(tmp_path, music, synthesizer, monkeypatch):
+    monkeypatch.setattr(shelf_module, "_MAX_SOUND_BYTES", 2500)
+    shelf = Shelf(tmp_path)
+    pieces = [shelf.put(from_upload(music, name=f"{i}.mid")) for i in range(4)]
+    for piece in pieces:
+        assert shelf.sound(piece.id, "wav") is not None
+    assert len(list(tmp_path.iterdir())) == 2
+    assert shelf.sound(pieces[0].id, "wav") is not None
+    assert len(synthesizer) == 5
+
+
+def test_pieces_used_longest_ago_make_room(tmp_path, music, monkeypatch):
+    monkeypatch.setattr(shelf_module, "_MAX_PIECES", 3)
+    shelf = Shelf(tmp_path)
+    pieces = [shelf.put(from_upload(music, name=f"{i}.mid")) for i in range(3)]
+    shelf.get(pieces[0].id)
+    shelf.put(from_upload(music, name="new.mid"))
+    assert shelf.get(pieces[0].id) is not None
+    assert shelf.get(pieces[1].id) is None
+
+
+def test_names_cannot_be_guessed():
+    names = {new_id() for _ in range(100)}
+    assert len(names) == 100
+    assert all(len(name) == 32 for name in names)
