@@ -1,8 +1,6 @@
 """The piano scheme: one note or rest a position, told by gap, pitch, velocity and length.
 
-Onsets are rounded to the grid from the start of the piece, so errors never add up. Ends are
-rounded to the same grid, and a length is the distance of the two: notes released together stay
-together, a repeated key never overlaps itself, and decoding, encoded again, gives the same ids.
+The grid is that of grid.py, so what was decoded and is encoded again gets the same ids.
 
 Arrays: T events, K = 4 attributes, N notes, V vocabulary of one attribute.
 """
@@ -14,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from musicgen.errors import TokenizerError
 from musicgen.midi.notes import NoteTable
 from musicgen.tokens import piano_decode
 from musicgen.tokens.base import DecodedEvents, Event, SchemeFacts, Tokenizer
+from musicgen.tokens.grid import GRID_MS, VELOCITY_BINS, to_grid
 from musicgen.tokens.piano_vocabulary import (
     ATTRIBUTE_NAMES,
     END,
@@ -26,23 +24,18 @@ from musicgen.tokens.piano_vocabulary import (
     FIRST_VELOCITY,
     LENGTH_STEPS,
     MAX_GAP_STEPS,
-    MAX_STEPS,
-    N_PITCHES,
     NONE,
     REST,
-    STEPS_PER_S,
     VELOCITIES_PER_BIN,
-    VELOCITY_BINS,
     VOCAB_SIZES,
     length_ids,
 )
-
 
 _FACTS = SchemeFacts(
     scheme="piano",
     attribute_names=ATTRIBUTE_NAMES,
     vocab_sizes=VOCAB_SIZES,
-    grid_ms=1000.0 / STEPS_PER_S,
+    grid_ms=GRID_MS,
     velocity_bins=VELOCITY_BINS,
 )
 
@@ -75,13 +68,12 @@ class PianoTokenizer(Tokenizer):
 
     def encode_notes(self, notes: NoteTable, *, end: bool = True) -> np.ndarray:
         """Encode notes in seconds; see `Tokenizer.encode`."""
-        onset, pitch, velocity = _checked(notes)
-        length = length_ids(_sounding_steps(onset, pitch, _steps(notes.end_s)))
-        velocity_id = FIRST_VELOCITY + velocity // VELOCITIES_PER_BIN
-        order = np.lexsort((length, velocity_id, pitch, onset))
+        grid = to_grid(notes)
+        length = length_ids(grid.length)
+        velocity = FIRST_VELOCITY + grid.velocity // VELOCITIES_PER_BIN
+        order = np.lexsort((length, velocity, grid.pitch, grid.onset))
 
-        onset = onset[order]
-        gap = np.diff(onset, prepend=0)
+        gap = np.diff(grid.onset[order], prepend=0)
         rests = np.maximum(gap - 1, 0) // MAX_GAP_STEPS
         row = np.arange(1, len(gap) + 1) + np.cumsum(rests)
 
@@ -89,8 +81,8 @@ class PianoTokenizer(Tokenizer):
         ids[:] = FIRST_GAP + MAX_GAP_STEPS, REST, NONE, NONE
         ids[0] = self.start_event
         ids[row, 0] = FIRST_GAP + gap - rests * MAX_GAP_STEPS
-        ids[row, 1] = FIRST_PITCH + pitch[order]
-        ids[row, 2] = velocity_id[order]
+        ids[row, 1] = FIRST_PITCH + grid.pitch[order]
+        ids[row, 2] = velocity[order]
         ids[row, 3] = length[order]
         if end:
             ids[-1] = self.end_event
@@ -126,38 +118,6 @@ class PianoTokenizer(Tokenizer):
     def n_notes(self, ids: np.ndarray) -> int:
         """How many notes the events (T, 4) hold."""
         return int(piano_decode.classify(ids).is_note.sum())
-
-
-def _checked(notes: NoteTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Onsets in steps, pitches and velocities of notes that the scheme can hold."""
-    for name, values, top in (("pitch", notes.pitch, 127), ("velocity", notes.velocity, 127)):
-        if len(values) and not 0 <= values.min() <= values.max() <= top:
-            raise ValueError(f"{name} {values.min()} to {values.max()}; allowed are 0 to {top}")
-    if not (np.isfinite(notes.onset_s).all() and np.isfinite(notes.end_s).all()):
-        raise ValueError("onset_s and end_s must be finite")
-    if len(notes) and notes.onset_s.min() < 0:
-        raise ValueError(f"onset_s {notes.onset_s.min()} is negative")
-    if len(notes) and notes.onset_s.max() * STEPS_PER_S > MAX_STEPS:
-        raise TokenizerError(
-            f"The last note begins after {notes.onset_s.max():.0f} s; "
-            f"the scheme piano holds {MAX_STEPS // STEPS_PER_S} s.",
-            hint="Cut the piece, or remove its silence.",
-        )
-    return _steps(notes.onset_s), notes.pitch, notes.velocity
-
-
-def _steps(seconds: np.ndarray) -> np.ndarray:
-    # Half a step goes up, also where the float lies a hair below: or two halves could part ways.
-    steps = np.minimum(seconds * STEPS_PER_S, 2.0 * MAX_STEPS)
-    return np.floor(steps + 0.5 + 1e-7).astype(np.int64)
-
-
-def _sounding_steps(onset: np.ndarray, pitch: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Lengths in steps, at least one; a key struck again ends its earlier note there."""
-    spacing = 4 * MAX_STEPS
-    keys, where = np.unique(pitch * spacing + onset, return_inverse=True)
-    following = np.append(keys[1:], N_PITCHES * spacing)[where] - pitch * spacing
-    return np.maximum(np.minimum(end, following) - onset, 1)
 
 
 @lru_cache(maxsize=1)

@@ -23,8 +23,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musicgen.midi.notes import NoteTable
 from musicgen.tokens.base import DecodedEvents, Event, PlayedEvent, checked_ids
+from musicgen.tokens.grid import (
+    MAX_STEPS,
+    STEPS_PER_S,
+    GridNotes,
+    from_grid,
+    steps_to_next_stroke,
+)
 from musicgen.tokens.piano_vocabulary import (
     END,
     FIRST_GAP,
@@ -33,13 +39,10 @@ from musicgen.tokens.piano_vocabulary import (
     FIRST_VELOCITY,
     LENGTH_STEPS,
     LENGTHS,
-    MAX_STEPS,
-    N_PITCHES,
     NONE,
     PAD,
     REST,
     START,
-    STEPS_PER_S,
     VOCAB_SIZES,
     length_ids,
     velocity_of,
@@ -47,7 +50,6 @@ from musicgen.tokens.piano_vocabulary import (
 
 _MENDED_VELOCITY = FIRST_VELOCITY + 16
 _MENDED_LENGTH = FIRST_LENGTH + 19
-_NEVER = 8 * MAX_STEPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,37 +123,24 @@ def decode_events(ids: np.ndarray) -> DecodedEvents:
     """See `Tokenizer.decode_events`."""
     events = classify(ids)
     at = np.flatnonzero(events.is_note)
-    onset, pitch, velocity = events.steps[at], events.pitch[at], events.velocity[at]
-    length, cut = _cut_at_next_stroke(onset, pitch, events.length_steps[at])
-
-    # The order of a NoteTable, so that the rows can be traced back to their events.
-    order = np.lexsort((length, velocity, pitch, onset))
-    notes = NoteTable.of(
-        onset[order] / STEPS_PER_S,
-        (onset + length)[order] / STEPS_PER_S,
-        pitch[order],
-        velocity[order],
+    onset, pitch, length = events.steps[at], events.pitch[at], events.length_steps[at]
+    room = steps_to_next_stroke(onset, pitch)
+    # A stored length may overshoot by its rounding: then nothing is odd, and nothing is counted.
+    odd = (length > room) & (length_ids(room) != length_ids(length))
+    grid = GridNotes(
+        onset=onset,
+        length=np.minimum(length, room),
+        pitch=pitch,
+        velocity=events.velocity[at],
     )
-    note_index = np.full(len(events.is_note), -1, dtype=np.int64)
-    note_index[at[order]] = np.arange(len(order))
-    repairs = {**events.repairs, "struck-again": cut}
+    notes, note_index = from_grid(grid, at, len(events.steps))
+    repairs = {**events.repairs, "struck-again": int(odd.sum())}
     return DecodedEvents(
         notes=notes,
         note_index=note_index,
         onset_s=events.steps / STEPS_PER_S,
         repairs=tuple(sorted((code, count) for code, count in repairs.items() if count)),
     )
-
-
-def _cut_at_next_stroke(
-    onset: np.ndarray, pitch: np.ndarray, length: np.ndarray
-) -> tuple[np.ndarray, int]:
-    """End notes where their key is struck again; count those the rounding does not explain."""
-    keys, where = np.unique(pitch * _NEVER + onset, return_inverse=True)
-    following = np.append(keys[1:], N_PITCHES * _NEVER)[where] - pitch * _NEVER
-    room = following - onset
-    odd = (length > room) & (length_ids(room) != length_ids(length))
-    return np.minimum(length, room), int(odd.sum())
 
 
 class PianoClock:

@@ -14,19 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from musicgen.tokens.grid import N_PITCHES, VELOCITY_BINS
+
 PAD, START, END = 0, 1, 2
 REST = NONE = 3
 FIRST_GAP = 3
 FIRST_PITCH = FIRST_VELOCITY = FIRST_LENGTH = 4
 
-STEPS_PER_S = 100
 MAX_GAP_STEPS = 200
-N_PITCHES = 128
-VELOCITY_BINS = 32
 VELOCITIES_PER_BIN = 128 // VELOCITY_BINS
-
-#: No event lies later than a day: its ticks still fit into a MIDI file with room to spare.
-MAX_STEPS = 24 * 3600 * STEPS_PER_S
 
 ATTRIBUTE_NAMES = ("gap", "pitch", "velocity", "length")
 
