@@ -1,0 +1,44 @@
+"""Fitting the byte-pair encoding of a flat token scheme to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from musicgen.corpus import ScanProgress, list_music
+from musicgen.corpus.split import HELD_FOLDERS, IGNORED_FOLDERS
+from musicgen.errors import MidiError
+from musicgen.midi import read_midi
+from musicgen.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from symusic.types import Score
+
+_MAX_FILES = 200
+"""Merges settle on far fewer files than a corpus has."""
+
+
+def fit_flat_tokenizer(
+    folder: Path, scheme: str, vocab_size: int
+) -> Generator[ScanProgress, None, Tokenizer]:
+    """Fit a flat scheme to an even choice of a folder's files; yield progress, return it."""
+    from musicgen.tokens.flat import train_flat_tokenizer
+
+    aside = set(HELD_FOLDERS + IGNORED_FOLDERS)
+    paths = [
+        path
+        for path in list_music(folder)
+        if not aside & {part.lower() for part in path.relative_to(folder).parts[:-1]}
+    ]
+    chosen = paths[:: max(1, len(paths) // _MAX_FILES)][:_MAX_FILES]
+    yield ScanProgress(done=0, total=len(chosen), refused=0)
+    return train_flat_tokenizer(scheme, _scores(chosen), vocab_size=vocab_size)
+
+
+def _scores(paths: list[Path]) -> Iterator[Score]:
+    for path in paths:
+        try:
+            yield read_midi(path).score
+        except MidiError:
+            continue  # the scan that follows refuses it with its reason

@@ -1,0 +1,142 @@
+"""Every setting of a training run, and what a run writes down of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from musicgen.errors import ConfigError
+from musicgen.model import PRESETS, DecoderConfig, preset
+from musicgen.tokens import SCHEMES
+
+DEFAULT_MINUTES = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRecipe:
+    """The settings of a run, as a TOML file gives them.
+
+    Attributes:
+        preset: Size of the model: tiny, small or medium.
+        d_model: Overrides the preset's, like the four below it.
+        n_layers: Blocks in the trunk.
+        d_ff: Hidden width of a block's MLP.
+        d_head_ff: Hidden width of an attribute head's MLP.
+        seq_len: Events a window predicts, and the model's context.
+        scheme: Token scheme.
+        flat_vocab_size: Ids of a flat scheme's byte-pair encoding.
+        steps: Optimizer steps; at most one of steps, minutes and epochs is given.
+        minutes: Time, turned into steps by a short trial.
+        epochs: Times through the training pieces.
+        batch_size: Windows a step.
+        learning_rate: At its peak.
+        warmup_steps: Steps of rising rate; after them it falls in a straight line to zero.
+        weight_decay: Of matrices (AdamW), not of embeddings and gains.
+        beta1: Of AdamW.
+        beta2: Of AdamW.
+        clip_norm: Largest norm of the gradient.
+        seed: Names the first weights and the order of the windows.
+        precision: "auto" takes bf16 where the processor multiplies it natively.
+        compile: Whether the step is compiled; needs a C++ compiler on a CPU.
+        validate_steps: Steps between validations; None for twenty in all.
+        validation_windows: Held-out windows looked at each time.
+        checkpoint_minutes: Time between checkpoints.
+    """
+
+    preset: str = "small"
+    d_model: int | None = None
+    n_layers: int | None = None
+    d_ff: int | None = None
+    d_head_ff: int | None = None
+    seq_len: int = 512
+    scheme: str = "piano"
+    flat_vocab_size: int = 1024
+    steps: int | None = None
+    minutes: float | None = None
+    epochs: float | None = None
+    batch_size: int = 8
+    learning_rate: float = 2e-3
+    warmup_steps: int = 100
+    weight_decay: float = 0.1
+    beta1: float = 0.9
+    beta2: float = 0.95
+    clip_norm: float = 1.0
+    seed: int = 0
+    precision: Literal["auto", "float32", "bf16"] = "auto"
+    compile: bool = False
+    validate_steps: int | None = None
+    validation_windows: int = 64
+    checkpoint_minutes: float = 3.0
+
+    def __post_init__(self) -> None:
+        _one_of("preset", self.preset, tuple(PRESETS))
+        _one_of("scheme", self.scheme, SCHEMES)
+        given = [name for name in ("steps", "minutes", "epochs") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ConfigError(
+                f"The length is given twice: {' and '.join(given)}.",
+                hint="Give one of steps, minutes and epochs.",
+            )
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise ConfigError(f"{name} {value} is outside {low} to {high}.")
+
+    def decoder_config(self, vocab_sizes: tuple[int, ...]) -> DecoderConfig:
+        """Return the sizes of the model for a tokenizer's vocabularies."""
+        given = {
+            name: getattr(self, name)
+            for name in ("d_model", "n_layers", "d_ff", "d_head_ff")
+            if getattr(self, name) is not None
+        }
+        return replace(preset(self.preset, vocab_sizes), max_seq_len=self.seq_len, **given)
+
+
+_RANGES = (
+    ("seq_len", 8, 65_536),
+    ("flat_vocab_size", 300, 60_000),
+    ("steps", 1, 100_000_000),
+    ("minutes", 0.05, 1_000_000),
+    ("epochs", 0.001, 1_000_000),
+    ("batch_size", 1, 100_000),
+    ("learning_rate", 1e-8, 1.0),
+    ("warmup_steps", 0, 10_000_000),
+    ("weight_decay", 0.0, 10.0),
+    ("beta1", 0.0, 0.9999),
+    ("beta2", 0.0, 0.99999),
+    ("clip_norm", 1e-6, 1e6),
+    ("seed", 0, 2**63 - 1),
+    ("validate_steps", 1, 100_000_000),
+    ("validation_windows", 1, 1_000_000),
+    ("checkpoint_minutes", 0.0, 100_000.0),
+)
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"There is no {name} {value!r}.", hint=f"Choose {', '.join(allowed)}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What a run fixed at its start, in RUN/run.json.
+
+    Attributes:
+        version: Of this format.
+        recipe: The settings.
+        steps: Optimizer steps in all; from here on the run counts these, not minutes.
+        trial_seconds_per_step: Measured for `minutes`, else None.
+        corpus: Fingerprint of the music.
+        tokenizer: Fingerprint of the tokenizer.
+        parent: Hash of the model it started from, or empty.
+        corpus_summary: The corpus in a sentence.
+    """
+
+    version: int = 1
+    recipe: TrainingRecipe
+    steps: int
+    trial_seconds_per_step: float | None
+    corpus: str
+    tokenizer: str
+    parent: str = ""
+    corpus_summary: str

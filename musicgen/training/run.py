@@ -1,0 +1,240 @@
+"""The folder of a run: what was fixed at its start, its metrics, its checkpoints.
+
+run.json        settings and fingerprints, fixed
+corpus/         the events
+metrics.jsonl   one line a step, one a validation
+checkpoints/    step-…: the model and what it takes to go on; the newest two
+best/           the model with the lowest held-out loss
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from musicgen import configio
+from musicgen.checkpoint import Checkpoint, load_checkpoint, read_manifest, save_checkpoint
+from musicgen.checkpoint.manifest import read_checked
+from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
+from musicgen.errors import CheckpointError, TrainingError
+from musicgen.model import Decoder
+from musicgen.tokens import Tokenizer
+from musicgen.training.recipe import RunFacts
+
+OPTIMIZER = "optimizer.safetensors"
+STATE = "state.json"
+KEPT_CHECKPOINTS = 2
+_STEP_FOLDER = re.compile(r"step-(\d{9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Where a run stands.
+
+    Attributes:
+        step: Steps done.
+        best_loss: Lowest held-out nats an event so far, or None.
+        best_bits_per_note: The same in bits a note.
+    """
+
+    step: int
+    best_loss: float | None
+    best_bits_per_note: float | None
+
+    @classmethod
+    def none(cls) -> RunState:
+        """Return the state before the first step."""
+        return cls(step=0, best_loss=None, best_bits_per_note=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run's folder.
+
+    Attributes:
+        folder: Where it lies.
+    """
+
+    folder: Path
+
+    @property
+    def corpus_folder(self) -> Path:
+        """Where its events lie."""
+        return self.folder / "corpus"
+
+    @property
+    def best(self) -> Path:
+        """Where its best model lies."""
+        return self.folder / "best"
+
+    def facts(self) -> RunFacts | None:
+        """Return what was fixed at its start, or None for a folder without a run."""
+        path = self.folder / "run.json"
+        return configio.load_json(path, RunFacts) if path.is_file() else None
+
+    def begin(self, facts: RunFacts) -> None:
+        """Write down what is fixed.
+
+        Raises:
+            TrainingError: The folder cannot be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            partial = self.folder / "run.json.partial"
+            partial.write_text(configio.to_json(facts), encoding="utf-8")
+            os.replace(partial, self.folder / "run.json")
+            (self.folder / "metrics.jsonl").write_text("", encoding="utf-8")
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def log(self, line: Mapping[str, Any]) -> None:
+        """Add a line to the metrics.
+
+        Raises:
+            TrainingError: The file cannot be written.
+        """
+        try:
+            with open(self.folder / "metrics.jsonl", "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def rewind_log(self, step: int) -> None:
+        """Drop the metrics after `step`: a resumed run writes them again."""
+        path = self.folder / "metrics.jsonl"
+        if not path.is_file():
+            return
+        kept = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                if json.loads(line)["step"] <= step:
+                    kept.append(line + "\n")
+            except (ValueError, KeyError):
+                continue  # the line that a killed process was writing
+        path.write_text("".join(kept), encoding="utf-8")
+
+    def save(
+        self,
+        state: RunState,
+        *,
+        decoder: Decoder,
+        optimizer: torch.optim.Optimizer,
+        tokenizer: Tokenizer,
+        training: Mapping[str, Any],
+    ) -> Path:
+        """Write a checkpoint to go on from, and drop all but the newest two.
+
+        Raises:
+            TrainingError: The folder cannot be written.
+        """
+        folder = self.folder / "checkpoints" / f"step-{state.step:09d}"
+        extra = {
+            OPTIMIZER: tensors_to_bytes(_optimizer_tensors(decoder, optimizer)),
+            STATE: configio.to_json(state).encode(),
+        }
+        self._save(folder, state.step, decoder, tokenizer, training, extra)
+        for old in self._checkpoints()[:-KEPT_CHECKPOINTS]:
+            shutil.rmtree(old, ignore_errors=True)
+        return folder
+
+    def save_best(
+        self, step: int, *, decoder: Decoder, tokenizer: Tokenizer, training: Mapping[str, Any]
+    ) -> None:
+        """Write the model as the run's best.
+
+        Raises:
+            TrainingError: The folder cannot be written.
+        """
+        self._save(self.best, step, decoder, tokenizer, training, {})
+
+    def _save(
+        self,
+        folder: Path,
+        step: int,
+        decoder: Decoder,
+        tokenizer: Tokenizer,
+        training: Mapping[str, Any],
+        extra: Mapping[str, bytes],
+    ) -> None:
+        try:
+            save_checkpoint(
+                folder,
+                decoder=decoder,
+                tokenizer=tokenizer,
+                name=self.folder.name,
+                step=step,
+                training=training,
+                extra=extra,
+            )
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def newest(self) -> tuple[Checkpoint, RunState, bytes, list[str]] | None:
+        """Return the newest sound checkpoint: model, state, optimizer, what was passed over.
+
+        Damaged ones are passed over, each with a sentence. None if there is none at all.
+
+        Raises:
+            TrainingError: There are checkpoints, and all are damaged.
+        """
+        passed_over: list[str] = []
+        for folder in reversed(self._checkpoints()):
+            try:
+                manifest = read_manifest(folder)
+                state = configio.from_mapping(
+                    RunState, json.loads(read_checked(folder, manifest, STATE)), where=STATE
+                )
+                optimizer = read_checked(folder, manifest, OPTIMIZER)
+                return load_checkpoint(folder), state, optimizer, passed_over
+            except CheckpointError as error:
+                passed_over.append(error.message)
+        if passed_over:
+            raise TrainingError(
+                f"No checkpoint of {self.folder} is sound: {passed_over[0]}",
+                hint="Start again in another folder.",
+            )
+        return None
+
+    def _checkpoints(self) -> list[Path]:
+        parent = self.folder / "checkpoints"
+        if not parent.is_dir():
+            return []
+        return sorted(path for path in parent.iterdir() if _STEP_FOLDER.fullmatch(path.name))
+
+
+def restore_optimizer(
+    optimizer: torch.optim.Optimizer, decoder: Decoder, data: bytes, folder: Path
+) -> None:
+    """Give the optimizer back the state that `Run.save` wrote."""
+    tensors = tensors_from_bytes(data, folder, OPTIMIZER)
+    for name, parameter in decoder.named_parameters():
+        optimizer.state[parameter] = {
+            key: tensors[f"{name}:{key}"].to(parameter.device)
+            for key in ("step", "exp_avg", "exp_avg_sq")
+        }
+
+
+def _optimizer_tensors(
+    decoder: Decoder, optimizer: torch.optim.Optimizer
+) -> dict[str, torch.Tensor]:
+    return {
+        f"{name}:{key}": value
+        for name, parameter in decoder.named_parameters()
+        for key, value in optimizer.state[parameter].items()
+    }
+
+
+def unwritable(folder: Path, error: OSError) -> TrainingError:
+    """Return the error for a run's folder that takes no files."""
+    return TrainingError(
+        f"The run's folder {folder} cannot be written: {error.strerror or error}.",
+        hint="Free some space or choose another folder; what was saved is still there.",
+    )
