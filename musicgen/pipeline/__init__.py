@@ -1,0 +1,43 @@
+"""The one door for both faces: music in, music out, and a look inside.
+
+Torch takes two seconds to import, so it waits until a model is asked for; a face that only shows a
+file (`preview`) never pays for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from musicgen.pipeline.preview import Preview, preview
+from musicgen.pipeline.take import Take
+
+if TYPE_CHECKING:
+    from musicgen.inspection import AttentionView
+    from musicgen.pipeline.making import Progress, TakeStream
+    from musicgen.pipeline.music import MusicPipeline
+
+__all__ = [
+    "AttentionView",
+    "MusicPipeline",
+    "Preview",
+    "Progress",
+    "Take",
+    "TakeStream",
+    "preview",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "MusicPipeline":
+        from musicgen.pipeline.music import MusicPipeline
+
+        return MusicPipeline
+    if name in ("Progress", "TakeStream"):
+        from musicgen.pipeline import making
+
+        return getattr(making, name)
+    if name == "AttentionView":
+        from musicgen.inspection import AttentionView
+
+        return AttentionView
+    raise AttributeError(f"module 'musicgen.pipeline' has no attribute {name!r}")

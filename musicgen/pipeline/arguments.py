@@ -1,0 +1,65 @@
+"""What a caller asks for, checked before anything is computed."""
+
+from __future__ import annotations
+
+import secrets
+
+import torch
+
+from musicgen.errors import ConfigError
+
+LARGEST_SEED = 2**63 - 1
+
+
+def checked_seed(seed: int | None) -> int:
+    """Return the seed, or draw one.
+
+    Raises:
+        ConfigError: It is out of range.
+    """
+    if seed is None:
+        return secrets.randbits(32)
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
+        raise ConfigError(
+            f"The seed is {seed!r}; it must be a whole number from 0 to 2^63 - 1.",
+            hint="Leave it out to have one drawn.",
+        )
+    return seed
+
+
+def checked_span(seconds: float | None) -> float | None:
+    """Return how much of a file is to be used; None is all of it.
+
+    Raises:
+        ConfigError: It is not above 0.
+    """
+    if seconds is None:
+        return None
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not number or not 0 < seconds < float("inf"):
+        raise ConfigError(
+            f"The part of the file to use is {seconds!r} s long; it must be above 0.",
+            hint="Leave it out to use the whole file.",
+        )
+    return float(seconds)
+
+
+def found_device(name: str) -> str:
+    """Return the torch device for "auto", "cpu" or "cuda".
+
+    Raises:
+        ConfigError: There is no such device here.
+    """
+    if name not in ("auto", "cpu", "cuda"):
+        raise ConfigError(
+            f"There is no device {name!r}.", hint="The devices are auto, cpu and cuda."
+        )
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise ConfigError(
+            "This machine has no CUDA device that torch can use.",
+            hint="Use the device cpu, or auto.",
+        )
+    if name == "auto":
+        return "cuda" if available else "cpu"
+    return name

@@ -1,0 +1,256 @@
+"""`MusicPipeline`: a model ready to play.
+
+Shapes: B batch, T events, K attributes, V ids of an attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from musicgen.checkpoint import load_checkpoint
+from musicgen.generation import LengthPlan, SamplingSettings, stream_events
+from musicgen.inspection import AttentionView, look
+from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
+from musicgen.model import Decoder
+from musicgen.pipeline.arguments import checked_seed, checked_span, found_device
+from musicgen.pipeline.making import Recipe, TakeStream
+from musicgen.pipeline.prompt import ready_prompt
+from musicgen.pipeline.take import Take
+from musicgen.tokens import Tokenizer
+
+Source = str | Path | bytes | MidiDocument
+
+
+class MusicPipeline:
+    """Makes music with one model. The model does not change: threads and takes may share it.
+
+    Attributes:
+        model: The decoder: `model(ids (B, T, K))` gives K tensors of logits (B, T − 1, V).
+        tokenizer: Turns scores into events (T, K) and back.
+        name: The model's name, for the reports.
+        sha256: Hash of the model's weights, or "" for a model that was never saved.
+    """
+
+    def __init__(
+        self, model: Decoder, tokenizer: Tokenizer, *, name: str = "unsaved", sha256: str = ""
+    ) -> None:
+        """Take a model and its tokenizer as they are.
+
+        Raises:
+            ValueError: They do not belong together.
+        """
+        if tuple(model.config.vocab_sizes) != tuple(tokenizer.vocab_sizes):
+            raise ValueError(
+                f"the model's vocabularies {tuple(model.config.vocab_sizes)} are not the "
+                f"tokenizer's {tuple(tokenizer.vocab_sizes)}"
+            )
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.name = name
+        self.sha256 = sha256
+
+    @classmethod
+    def load(cls, model: str | Path = "piano", device: str = "auto") -> MusicPipeline:
+        """Load a checkpoint.
+
+        Args:
+            model: Its name or its folder.
+            device: "cpu", "cuda", or "auto" for cuda where there is one.
+
+        Raises:
+            CheckpointError: There is no such checkpoint, or it is damaged.
+            ConfigError: There is no such device.
+        """
+        checkpoint = load_checkpoint(model, device=found_device(device))
+        return cls(
+            checkpoint.decoder.float(),
+            checkpoint.tokenizer,
+            name=checkpoint.name,
+            sha256=checkpoint.sha256,
+        )
+
+    def generate(
+        self,
+        *,
+        seconds: float | None = 30.0,
+        temperature: float = 1.0,
+        top_p: float = 0.95,
+        top_k: int = 0,
+        min_p: float = 0.0,
+        per_attribute: Mapping[str, Mapping[str, float]] | None = None,
+        may_end_early: bool = False,
+        seed: int | None = None,
+    ) -> Take:
+        """Make music from nothing; see `stream`."""
+        stream = self.stream(
+            None,
+            seconds=seconds,
+            temperature=temperature,
+            top_p=top_p,
+            top_k=top_k,
+            min_p=min_p,
+            per_attribute=per_attribute,
+            may_end_early=may_end_early,
+            seed=seed,
+        )
+        return _last(stream)
+
+    def continue_(
+        self,
+        source: Source,
+        prompt_seconds: float | None = None,
+        only_new: bool = False,
+        *,
+        seconds: float | None = 30.0,
+        temperature: float = 1.0,
+        top_p: float = 0.95,
+        top_k: int = 0,
+        min_p: float = 0.0,
+        per_attribute: Mapping[str, Mapping[str, float]] | None = None,
+        may_end_early: bool = False,
+        seed: int | None = None,
+    ) -> Take:
+        """Go on from a MIDI file; see `stream`."""
+        stream = self.stream(
+            source,
+            prompt_seconds=prompt_seconds,
+            only_new=only_new,
+            seconds=seconds,
+            temperature=temperature,
+            top_p=top_p,
+            top_k=top_k,
+            min_p=min_p,
+            per_attribute=per_attribute,
+            may_end_early=may_end_early,
+            seed=seed,
+        )
+        return _last(stream)
+
+    def stream(
+        self,
+        source: Source | None = None,
+        *,
+        prompt_seconds: float | None = None,
+        only_new: bool = False,
+        seconds: float | None = 30.0,
+        temperature: float = 1.0,
+        top_p: float = 0.95,
+        top_k: int = 0,
+        min_p: float = 0.0,
+        per_attribute: Mapping[str, Mapping[str, float]] | None = None,
+        may_end_early: bool = False,
+        seed: int | None = None,
+    ) -> TakeStream:
+        """Make a take step by step.
+
+        Args:
+            source: A MIDI file to go on from: its path, its bytes, or what `read_midi` returned;
+                None to begin with nothing.
+            prompt_seconds: How much of the file is used; None for all of it.
+            only_new: Leave the prompt out of the file that is made.
+            seconds: Length of the new music, met within 5%; None lets the model end it, within ten
+                minutes.
+            temperature: Above 1 bolder, below 1 safer, 0 always the most probable.
+            top_p: Keep the most probable choices that together reach this probability.
+            top_k: Keep this many of the most probable choices; 0 for all.
+            min_p: Keep choices at least this share as probable as the most probable.
+            per_attribute: Other values for single attributes: `{"velocity": {"temperature": 0.8}}`.
+            may_end_early: Accept an end that the model sets before `seconds` are over.
+            seed: 0 to 2⁶³ − 1; None draws one, and the take tells it.
+
+        Returns:
+            An iterator over `Progress` that ends with the `Take`. Nothing is computed between two
+            steps; `finish()` keeps what there is so far.
+
+        Raises:
+            ConfigError: A setting is out of its range.
+            MidiReadError: The file cannot be read.
+            PromptError: It holds nothing that the model could go on from.
+        """
+        settings = SamplingSettings(
+            temperature=temperature,
+            top_p=top_p,
+            top_k=top_k,
+            min_p=min_p,
+            per_attribute=per_attribute or {},
+        )
+        settings.resolve(self.tokenizer.attribute_names)
+        seed = checked_seed(seed)
+        LengthPlan(seconds=seconds)  # a wrong length is said before a long file is read
+        prompt = None
+        if source is not None:
+            prompt = ready_prompt(_document(source), self.tokenizer, checked_span(prompt_seconds))
+        plan = LengthPlan(
+            start_s=prompt.prompt.cut_s if prompt else 0.0,
+            seconds=seconds,
+            may_end_early=may_end_early,
+        )
+        recipe = Recipe(
+            tokenizer=self.tokenizer,
+            plan=plan,
+            seed=seed,
+            model=self.name,
+            model_sha256=self.sha256,
+            prompt=prompt,
+            only_new=only_new,
+        )
+        events = stream_events(
+            self.model,
+            self.tokenizer,
+            prompt.ids if prompt else None,
+            plan=plan,
+            generator=torch.Generator().manual_seed(seed),
+            settings=settings,
+            held_keys=prompt.held_keys if prompt else None,
+        )
+        return TakeStream(recipe, events)
+
+    def attention(self, source: Source | Take, seconds: float | None = None) -> AttentionView:
+        """Return what the model attends to in a piece.
+
+        Args:
+            source: A MIDI file, or a take of this model.
+            seconds: Only its first seconds.
+
+        Returns:
+            The view of the piece, or of its end where it is longer than the model's window.
+
+        Raises:
+            MidiReadError: The file cannot be read.
+            PromptError: It holds no note that the model could hear.
+        """
+        seconds = checked_span(seconds)
+        if isinstance(source, Take):
+            ids = source.ids
+            if seconds is not None:
+                ids = ids[self.tokenizer.decode_events(ids).onset_s < seconds]
+        else:
+            document = _document(source)
+            ids = ready_prompt(document, self.tokenizer, seconds).ids
+            if seconds is None:
+                # The whole piece as the model was trained on it: with its end.
+                ids = np.concatenate([ids, [self.tokenizer.end_event]])
+        return look(self.model, self.tokenizer, ids)
+
+    def inspect(self, file: Source) -> MidiFacts:
+        """Return what a MIDI file holds.
+
+        Raises:
+            MidiReadError: It cannot be read, or holds no note.
+        """
+        return describe(_document(file))
+
+
+def _document(source: Source) -> MidiDocument:
+    return source if isinstance(source, MidiDocument) else read_midi(source)
+
+
+def _last(stream: TakeStream) -> Take:
+    for made in stream:
+        if isinstance(made, Take):
+            return made
+    raise RuntimeError("the stream ended without a take")

@@ -1,0 +1,76 @@
+"""A MIDI file as a face shows it, before any model is asked.
+
+Shapes: P presses of the pedal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from musicgen.midi import (
+    MidiDocument,
+    NoteTable,
+    TrackFacts,
+    cut_prompt,
+    note_table,
+    pedal_spans,
+    read_midi,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Preview:
+    """The notes of a file, and what is to be known of it.
+
+    Attributes:
+        data: The file as every reader takes it.
+        notes: Its notes as the keys were held, drums too, in seconds.
+        tracks: Its instruments; `notes.track` counts in them.
+        pedals: When the sustain pedal of any track is down, (P, 2) seconds, ascending.
+        end_s: End of the last note; of a part, the cut.
+        warnings: What was repaired, and what the piano model will not take in, in sentences.
+    """
+
+    data: bytes = field(repr=False)
+    notes: NoteTable = field(repr=False)
+    tracks: tuple[TrackFacts, ...]
+    pedals: np.ndarray = field(repr=False)
+    end_s: float
+    warnings: tuple[str, ...]
+
+
+def preview(
+    source: str | Path | bytes | MidiDocument,
+    *,
+    name: str | None = None,
+    seconds: float | None = None,
+) -> Preview:
+    """Read a file, or its first seconds, to show it.
+
+    Args:
+        source: A path, the bytes of a file, or a file that was read.
+        name: What messages call it.
+        seconds: How much of it; all of it without.
+
+    Raises:
+        MidiReadError: It cannot be read, or holds no note.
+        PromptError: The first `seconds` hold no note.
+    """
+    document = source if isinstance(source, MidiDocument) else read_midi(source, name=name)
+    prompt = cut_prompt(document, seconds)
+    shown = document if seconds is None else prompt
+    spans = list(pedal_spans(shown.score).values())
+    pedals = np.concatenate(spans) if spans else np.zeros((0, 2))
+    notes = note_table(shown.score, include_drums=True)
+    used = np.unique(notes.track)  # `tracks` holds those with notes alone
+    return Preview(
+        data=shown.data,
+        notes=replace(notes, track=np.searchsorted(used, notes.track)),
+        tracks=prompt.tracks,
+        pedals=pedals[np.argsort(pedals[:, 0], kind="stable")],
+        end_s=prompt.cut_s,
+        warnings=tuple(warning.message for warning in prompt.warnings),
+    )
