@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import session
+from musicgen.cli.console import Console, session
+
+if TYPE_CHECKING:
+    from musicgen.checkpoint import Checkpoint
+    from musicgen.evaluation import EvaluationReport
 
 
 def evaluate(
@@ -21,15 +24,29 @@ def evaluate(
     """Measure how well a model predicts a folder of music: bits a note, lower is better."""
     with session(as_json=as_json) as console:
         from musicgen.checkpoint import load_checkpoint
-        from musicgen.evaluation import evaluate as measure
+        from musicgen.pipeline.arguments import found_device
 
-        checkpoint = load_checkpoint(model, device=device)
-        report = measure(checkpoint, folder)
+        checkpoint = load_checkpoint(model, device=found_device(device))
+        report = _measure(console, checkpoint, folder)
         split = ", ".join(f"{name} {bits:.2f}" for name, bits in report.bits_by_attribute.items())
+        refused = ", ".join(f"{count} {code}" for code, count in report.refused.items())
         console.result(
-            {"model": checkpoint.name, "folder": str(folder), **dataclasses.asdict(report)},
+            {"folder": str(folder), **report.as_dict()},
             f"{report.bits_per_note:.3f} bits a note ({split})",
             f"{report.notes:,} notes in {report.pieces} pieces, "
             f"{report.events_per_note:.3f} events a note, "
             f"grid {report.grid_ms:g} ms, {report.velocity_bins} velocities",
+            *([f"left out: {refused}"] if refused else []),
         )
+
+
+def _measure(console: Console, checkpoint: Checkpoint, folder: Path) -> EvaluationReport:
+    from musicgen.evaluation import EvaluationReport
+    from musicgen.evaluation import evaluate as steps
+
+    for step in steps(checkpoint, folder):
+        if isinstance(step, EvaluationReport):
+            return step
+        what = "files read" if step.stage == "read" else "windows measured"
+        console.progress(f"{step.done:,} of {step.total:,} {what}")
+    raise RuntimeError("the evaluation ended without a report")

@@ -34,22 +34,22 @@ def _tell(console: Console, file: Path) -> bool:
         lines = [f"{name}: {error.message}"] + [f"  {error.hint}"] * bool(error.hint)
         console.result({"file": name, "ok": False, "error": error.as_dict()}, *lines)
         return False
-    lines = _checkpoint_lines(facts) if "model" in facts else _midi_lines(facts)
+    lines = _checkpoint_lines(facts) if "config" in facts else _midi_lines(facts)
     console.result({"file": name, "ok": True, **facts}, f"{name}:", *lines)
     return True
 
 
 def _facts(file: Path) -> dict[str, Any]:
-    from musicgen.checkpoint import describe_checkpoint, resolve_checkpoint
+    from musicgen.checkpoint import describe_checkpoint
 
     if file.is_dir():
         return describe_checkpoint(file)
     if not file.exists() and file.name == str(file):
         # Perhaps the name of a model that ships; otherwise the sentence is about the file.
         try:
-            return describe_checkpoint(resolve_checkpoint(str(file)))
+            return describe_checkpoint(str(file))
         except CheckpointNotFoundError:
-            pass
+            return _midi_facts(file)
     return _midi_facts(file)
 
 

@@ -1,0 +1,107 @@
+"""Output paths are completed and tried out before any work is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import typer
+
+from musicgen.cli.paths import midi_path, save, suffix_among, take_paths, try_out
+from musicgen.errors import MusicgenError
+
+
+@pytest.mark.parametrize(
+    ("given", "becomes"),
+    [
+        ("a.mid", "a.mid"),
+        ("a.MIDI", "a.MIDI"),
+        ("a", "a.mid"),
+        ("song.v2", "song.v2.mid"),
+        ("dir.x/a", "dir.x/a.mid"),
+        ("-x", "-x.mid"),
+        (".mid", ".mid.mid"),
+    ],
+)
+def test_a_midi_name_is_completed(given, becomes):
+    assert midi_path(Path(given)) == Path(becomes)
+
+
+@pytest.mark.parametrize("given", ["a.wav", "a.PNG", "/", "."])
+def test_a_name_of_another_kind_is_refused(given):
+    with pytest.raises(typer.BadParameter):
+        midi_path(Path(given))
+
+
+def test_takes_are_numbered_from_one():
+    out = Path("x/song.v2.mid")
+    assert take_paths(out, None) == [out]
+    assert take_paths(out, 1) == [Path("x/song.v2-1.mid")]
+    assert take_paths(out, 3)[-1] == Path("x/song.v2-3.mid")
+
+
+def test_the_suffix_chooses_what_is_made():
+    assert suffix_among(Path("a.PNG"), (".png", ".npz")) == ".png"
+    with pytest.raises(typer.BadParameter, match=r"\.png, \.npz"):
+        suffix_among(Path("a.jpg"), (".png", ".npz"))
+
+
+def test_trying_out_makes_folders_and_leaves_no_file(tmp_path):
+    path = tmp_path / "new" / "deep" / "a.mid"
+    try_out([path])
+    assert path.parent.is_dir()
+    assert not any(path.parent.iterdir())
+
+
+def test_trying_out_keeps_what_is_there(tmp_path):
+    path = tmp_path / "a.mid"
+    path.write_bytes(b"precious")
+    try_out([path])
+    assert path.read_bytes() == b"precious"
+
+
+def test_the_input_is_never_the_output(tmp_path):
+    # A link or another spelling of the same file would have destroyed it all the same.
+    source = tmp_path / "in.mid"
+    source.write_bytes(b"x")
+    link = tmp_path / "link.mid"
+    os.link(source, link)
+    for path in (source, tmp_path / "." / "in.mid", link):
+        with pytest.raises(typer.BadParameter, match="input itself"):
+            try_out([tmp_path / "other.mid", path], inputs=[source])
+    assert source.read_bytes() == b"x"
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "folder.mid").mkdir()
+    impossible = [
+        tmp_path / "file" / "a.mid",
+        tmp_path / "folder.mid",
+        tmp_path / ("n" * 300 + ".mid"),
+        tmp_path / "nul\0.mid",
+    ]
+    for path in impossible:
+        with pytest.raises(MusicgenError, match="cannot be written") as caught:
+            try_out([path])
+        assert caught.value.code == "unwritable-output"
+        assert "-o" in caught.value.hint
+
+
+def test_saving_replaces_whole_and_leaves_nothing_beside(tmp_path):
+    path = tmp_path / ("n" * 250)
+    save(path, b"one")
+    save(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_save_keeps_the_old_file(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "inside").write_bytes(b"old")
+    with pytest.raises(MusicgenError, match="cannot be written"):
+        save(folder, b"new")
+    assert (folder / "inside").read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [folder]

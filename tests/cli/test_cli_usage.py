@@ -1,0 +1,138 @@
+"""The border of the command line: help at once, wrong usage refused with its range, exit 2."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from musicgen import __version__
+from musicgen.cli.app import app
+
+COMMANDS = ("generate", "continue", "render", "attention", "info", "train", "evaluate", "ui")
+HEAVY = ("torch", "numpy", "symusic", "miditok", "streamlit", "pydantic", "PIL", "rich")
+
+
+def run(*args: str):
+    return CliRunner().invoke(app, list(args))
+
+
+def test_help_names_every_command():
+    result = run("--help")
+    assert result.exit_code == 0
+    for command in COMMANDS:
+        assert f"\n  {command} " in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "--json" in result.stdout
+
+
+def test_version():
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"musicgen {__version__}\n"
+
+
+def test_help_costs_less_than_half_a_second():
+    # Time of the processor, not of the clock: other tests may run beside this one.
+    def spent_s() -> float:
+        times = os.times()
+        return times.children_user + times.children_system
+
+    took_s = []
+    for _ in range(3):
+        start_s = spent_s()
+        subprocess.run(
+            [sys.executable, "-m", "musicgen", "--help"], check=True, capture_output=True
+        )
+        took_s.append(spent_s() - start_s)
+    assert min(took_s) < 0.5, took_s
+
+
+def test_the_command_line_imports_nothing_heavy():
+    code = (
+        "import sys; import musicgen; import musicgen.cli.app; "
+        f"print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--seconds", "0", "above 0 to 3600"),
+        ("--seconds", "nan", "nan is out of range"),
+        ("--seconds", "inf", "to 3600"),
+        ("--seconds", "3601", "to 3600"),
+        ("--seconds", "x", "number"),
+        ("--temperature", "-0.1", "from 0 to 100"),
+        ("--temperature", "nan", "from 0 to 100"),
+        ("--top-p", "1.1", "from 0 to 1"),
+        ("--top-k", "-1", "from 0 to 1000000"),
+        ("--min-p", "2", "from 0 to 1"),
+        ("--seed", "-1", "from 0 to 9007199254740991"),
+        ("--seed", "1.5", "integer"),
+        ("--takes", "0", "from 1 to 999"),
+        ("--device", "gpu", "auto, cpu, cuda"),
+        ("--model", "", "empty"),
+        ("-o", "song.wav", ".mid"),
+    ],
+)
+def test_values_out_of_range_are_wrong_usage(tmp_path, option, value, words):
+    args = ["generate", option, value]
+    if option != "-o":
+        args += ["-o", str(tmp_path / "x.mid")]
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert words in " ".join(result.stderr.split())
+    assert result.stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_last_seed_must_fit_too(tmp_path):
+    out = str(tmp_path / "x.mid")
+    result = run("generate", "-o", out, "--seed", str(2**53 - 1), "--takes", "2")
+    assert result.exit_code == 2
+    assert "--seed" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["generate"],
+        ["continue", "in.mid"],
+        ["render", "in.mid", "-o", "out.ogg"],
+        ["attention", "in.mid", "-o", "out.jpg"],
+        ["info"],
+        ["evaluate", "piano"],
+        ["train"],
+        ["ui", "--port", "0"],
+        ["nonsense"],
+        ["generate", "--nonsense"],
+    ],
+)
+def test_what_is_missing_or_unknown_is_exit_2(args):
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+
+
+def test_no_command_shows_the_help():
+    result = run()
+    assert "Commands" in result.stdout + result.stderr
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path):
+    # `musicgen info ... | head -1` must end quietly.
+    command = f'"{sys.executable}" -m musicgen info ' + "no-such.mid " * 400 + "| head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    assert "no-such.mid" in done.stdout
