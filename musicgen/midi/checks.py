@@ -23,7 +23,15 @@ PORT = 0x21
 SMPTE_OFFSET = 0x54
 # Bytes that each meta event must have; −1 where any number will do.
 _META_SIZE = np.full(128, -1)
-_META_SIZE[[0x00, 0x20, PORT, TEMPO, SMPTE_OFFSET, TIME_SIGNATURE, KEY_SIGNATURE]] = (2, 1, 1, 3, 5, 4, 2)
+_META_SIZE[[0x00, 0x20, PORT, TEMPO, SMPTE_OFFSET, TIME_SIGNATURE, KEY_SIGNATURE]] = (
+    2,
+    1,
+    1,
+    3,
+    5,
+    4,
+    2,
+)
 MAX_TICK = 2**31 - 1  # what readers hold in 32 bits
 _MAX_POWER = 7  # of 2, in a time signature's denominator
 _FASTEST_US = 10_000  # a quarter note at 6000 bpm: faster is no tempo that anybody meant
@@ -98,7 +106,8 @@ def _bad_tempos(
     if (zero & at_start).any() and not (at_start & ~zero).any():
         raise refuse(
             "midi-tempo",
-            "The MIDI file's tempo is 0 microseconds a quarter note: all its times collapse; 1 to 16777215 are allowed.",
+            "The MIDI file's tempo is 0 microseconds a quarter note, so that all times collapse; "
+            "1 to 16777215 are allowed.",
         )
     wrong = zero | (is_tempo & bad)
     if wrong.any():
@@ -144,11 +153,13 @@ def _warn_of_odd_signatures(
     if len(kept) > _MANY_SIGNATURES:
         between = np.diff(np.sort(events.tick[kept]))
         if (between < events.division).mean() > 0.5:
-            repairs.tell("time-signatures-many", f"{len(kept)} time signatures, most less than a beat apart.")
+            repairs.tell(
+                "time-signatures-many", f"{len(kept)} time signatures, most less than a beat apart."
+            )
 
 
 def _foreign_bytes(events: Events) -> NDArray[np.bool_]:
-    """Which of meta and system exclusive events are of the latter kind and hold bytes above 127, at which strict readers give up.
+    """Which system exclusive events hold bytes above 127, at which strict readers give up.
 
     They carry no notes.
     """
@@ -176,6 +187,8 @@ def check_times(events: Events, repairs: Repairs) -> Events:
             f"The MIDI file is too long: its delta times sum to {int(events.tick.max()):,} ticks, "
             f"and a duration of {MAX_TICK:,} is the limit.",
         )
-    repairs.warn("late-events", "Events after the longest time that MIDI readers hold were left out.")
+    repairs.warn(
+        "late-events", "Events after the longest time that MIDI readers hold were left out."
+    )
     events = events.select(~late)
     return replace(events, end_ticks=np.minimum(events.end_ticks, MAX_TICK))

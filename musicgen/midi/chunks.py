@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from musicgen.midi.container import MAGIC
 from musicgen.midi.document import MidiWarning, ReadLimits
 from musicgen.midi.refusals import refuse, too_much
 from musicgen.midi.scan import PADDING, TrackScan, scan_track
@@ -12,7 +11,12 @@ from musicgen.midi.scan import PADDING, TrackScan, scan_track
 TRACK = b"MTrk"
 _HEADER_SIZE = 14
 _MAX_HEADER = 1024  # room for what a later standard might add
-_FRAME_RATES = {24: 24, 25: 25, 29: 30, 30: 30}  # frames counted a second; 29 stands for 30 drop-frame
+_FRAME_RATES = {
+    24: 24,
+    25: 25,
+    29: 30,
+    30: 30,
+}  # frames counted a second; 29 stands for 30 drop-frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,9 @@ def take_apart(data: bytes, limits: ReadLimits) -> Layout:
     """
     size = int.from_bytes(data[4:8], "big")
     if len(data) < _HEADER_SIZE:
-        raise refuse("midi-truncated", f"The MIDI file is truncated inside its header: {len(data)} bytes.")
+        raise refuse(
+            "midi-truncated", f"The MIDI file is truncated inside its header: {len(data)} bytes."
+        )
     if not 6 <= size <= _MAX_HEADER or size + 8 > len(data):
         raise refuse(
             "midi-header",
@@ -83,17 +89,23 @@ def _check_kind(kind: int, tracks: int) -> None:
     if kind == 2 and tracks > 1:
         raise refuse(
             "midi-type",
-            "This is a MIDI file of type 2 (format 2): independent patterns, not parts that sound together.",
+            "This is a MIDI file of type 2 (format 2): independent patterns, not one piece.",
             "Export the pattern you want as a file of type 0 or 1.",
         )
     if kind > 2:
-        raise refuse("midi-type", f"The MIDI file claims to be of type (format) {kind}; there are 0, 1 and 2.")
+        raise refuse(
+            "midi-type",
+            f"The MIDI file claims to be of type (format) {kind}; there are 0, 1 and 2.",
+        )
 
 
 def _check_division(division: int) -> tuple[int, int]:
     """Return ticks a quarter and, for frame-based files, microseconds a quarter."""
     if division == 0:
-        raise refuse("midi-division", "The MIDI file's division is 0 ticks a quarter note; 1 to 32767 are allowed.")
+        raise refuse(
+            "midi-division",
+            "The MIDI file's division is 0 ticks a quarter note; 1 to 32767 are allowed.",
+        )
     if division < 0x8000:
         return division, 0
     frame_rate, frame_ticks = 256 - (division >> 8), division & 0xFF
@@ -101,8 +113,9 @@ def _check_division(division: int) -> tuple[int, int]:
     if frames is None or not frame_ticks:
         raise refuse(
             "midi-division",
-            f"The MIDI file's division (time resolution) {division:#06x} names SMPTE time of {frame_rate} frames "
-            f"a second with {frame_ticks} ticks a frame; 24, 25, 29 or 30 frames of 1 to 255 ticks are allowed.",
+            f"The MIDI file's division (time resolution) {division:#06x} names SMPTE time of "
+            f"{frame_rate} frames a second with {frame_ticks} ticks a frame; 24, 25, 29 or 30 frames "
+            "of 1 to 255 ticks are allowed.",
         )
     # One "quarter note" a second; 29 counts 30 frames in 1.001 s.
     return frames * frame_ticks, 1_001_000 if frame_rate == 29 else 1_000_000
@@ -153,7 +166,9 @@ class _Walker:
         self.tracks.append(scan)
         self._count(len(scan.begins))
         if scan.cut:
-            self.warn("truncated", f"Track {number} breaks off inside an event; what came before is kept.")
+            self.warn(
+                "truncated", f"Track {number} breaks off inside an event; what came before is kept."
+            )
         elif not scan.ended:
             self.warn("no-end-of-track", f"Track {number} has no end of track.")
         if end == limit:
@@ -164,7 +179,10 @@ class _Walker:
                     return scan.stop
             return end
         if not scan.cut:
-            self.warn("track-length", f"Track {number} claims {length:,} bytes and holds {scan.stop - begin:,}.")
+            self.warn(
+                "track-length",
+                f"Track {number} claims {length:,} bytes and holds {scan.stop - begin:,}.",
+            )
         return scan.stop
 
     def _is_chunk(self, at: int) -> bool:

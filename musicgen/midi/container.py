@@ -75,9 +75,17 @@ def _from_riff(data: bytes) -> bytes:
 
 def _not_midi(data: bytes) -> MidiReadError:
     if not data:
-        return refuse("not-midi", "The file is empty (0 bytes): there is no MIDI in it.", "Choose another file.")
+        return refuse(
+            "not-midi",
+            "The file is empty (0 bytes): there is no MIDI in it.",
+            "Choose another file.",
+        )
     if len(data) < len(MAGIC) + 10 and MAGIC.startswith(data[:4]):
-        return refuse("midi-truncated", f"The MIDI file is truncated: it ends after {len(data)} bytes.", "Get it again.")
+        return refuse(
+            "midi-truncated",
+            f"The MIDI file is truncated: it ends after {len(data)} bytes.",
+            "Get it again.",
+        )
     head = data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     for magic, name in _LOOKS_LIKE:
         if head.lower().startswith(magic.lower()):
@@ -87,7 +95,11 @@ def _not_midi(data: bytes) -> MidiReadError:
     if found > 0:
         return refuse(
             "not-midi",
-            f"This is not a MIDI file as it stands: {found} other bytes come before the MIDI header 'MThd'.",
+            f"This is not a MIDI file as it stands: {found} other bytes precede the header 'MThd'.",
             "Get the file again; something was put in front of it.",
         )
-    return refuse("not-midi", "This is not a MIDI file: it does not begin with the header 'MThd'.", "Choose a .mid file.")
+    return refuse(
+        "not-midi",
+        "This is not a MIDI file: it does not begin with the header 'MThd'.",
+        "Choose a .mid file.",
+    )

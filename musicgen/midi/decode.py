@@ -54,27 +54,30 @@ def decode(layout: Layout, repairs: Repairs) -> Events:
         MidiReadError: A byte stands where it cannot be read without guessing.
     """
     counts = [len(scan.begins) for scan in layout.tracks]
-    begins = np.array([at for scan in layout.tracks for at in scan.begins], dtype=np.int64)
-    track = np.repeat(np.arange(len(counts)), counts)
+    begins = np.concatenate([np.frombuffer(scan.begins, np.int32) for scan in layout.tracks])
+    track = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     data = np.frombuffer(layout.padded, dtype=np.uint8)
     delta, head = _quantities(data, begins)
-    tick = np.cumsum(delta)
-    first = np.cumsum(counts) - counts
-    tick -= np.concatenate(([0], tick))[first][track]
+    tick = np.cumsum(delta, dtype=np.int64)
+    first = (np.cumsum(counts) - counts).astype(np.int32)
+    if len(counts) > 1:
+        tick -= np.concatenate(([0], tick))[first][track]
 
-    status = data[head].astype(np.int64)
+    status = data.take(head)
     own = status >= 0x80
     status = _with_running_status(status, own, track, first[track], begins, repairs)
     data_at = head + own
-    data1, data2 = data[data_at].astype(np.int64), data[data_at + 1].astype(np.int64)
-    data2[_SIZES[status] != 3] = 0
+    size = _SIZES.take(status)
+    data1, data2 = data.take(data_at), data.take(data_at + 1) * (size == 3)
     _check_data_bytes(status, data1, data2, track, data_at, repairs)
 
-    begin, end = np.zeros_like(tick), np.zeros_like(tick)
+    begin, end = np.zeros_like(begins), np.zeros_like(begins)
     blob = np.flatnonzero((status == 0xF0) | (status == 0xF7) | (status == META))
     length, begin[blob] = _quantities(data, data_at[blob] + (status[blob] == META))
     end[blob] = begin[blob] + length
-    end_ticks = np.array([tick[stop - 1] if n else 0 for stop, n in zip(np.cumsum(counts), counts, strict=True)])
+    end_ticks = np.array(
+        [tick[stop - 1] if n else 0 for stop, n in zip(np.cumsum(counts), counts, strict=True)]
+    )
     events = Events(
         division=layout.division,
         pool=layout.padded,
@@ -82,7 +85,7 @@ def decode(layout: Layout, repairs: Repairs) -> Events:
         track=track,
         tick=tick,
         status=status,
-        data1=np.where(_SIZES[status] | (status == META), data1, 0),
+        data1=data1 * ((size > 0) | (status == META)),
         data2=data2,
         begin=begin,
         end=end,
@@ -94,7 +97,10 @@ def _without_strays(events: Events, repairs: Repairs) -> Events:
     """Leave out system messages, and the ends of track, which `end_ticks` holds."""
     stray = (events.status > 0xF0) & (events.status != META) & (events.status != 0xF7)
     if stray.any():
-        repairs.warn("system-message", f"{stray.sum()} system messages, which belong in no file, were left out.")
+        repairs.warn(
+            "system-message",
+            f"{stray.sum()} system messages, which belong in no file, were left out.",
+        )
     ends = events.is_meta(END_OF_TRACK)
     if (events.end[ends] > events.begin[ends]).any():
         repairs.rewrite = True
@@ -102,14 +108,14 @@ def _without_strays(events: Events, repairs: Repairs) -> Events:
 
 
 def _quantities(
-    data: NDArray[np.uint8], at: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    data: NDArray[np.uint8], at: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the quantities that begin at positions `at`, and the positions after them."""
-    digit = data[at]
-    value, at = (digit & 0x7F).astype(np.int64), at + 1
+    digit = data.take(at)
+    value, at = (digit & 0x7F).astype(np.int32), at + 1
     longer = np.flatnonzero(digit >= 0x80)
     while len(longer):
-        digit = data[at[longer]]
+        digit = data.take(at[longer])
         value[longer] = value[longer] << 7 | (digit & 0x7F)
         at[longer] += 1
         longer = longer[digit >= 0x80]
@@ -117,33 +123,40 @@ def _quantities(
 
 
 def _with_running_status(
-    status: NDArray[np.int64],
+    status: NDArray[np.uint8],
     own: NDArray[np.bool_],
-    track: NDArray[np.int64],
-    first_of_track: NDArray[np.int64],
-    begins: NDArray[np.int64],
+    track: NDArray[np.int32],
+    first_of_track: NDArray[np.int32],
+    begins: NDArray[np.int32],
     repairs: Repairs,
-) -> NDArray[np.int64]:
+) -> NDArray[np.uint8]:
     """Fill in the status bytes that were left out because they repeat the one before, (E,)."""
-    index = np.arange(len(status))
+    index = np.arange(len(status), dtype=np.int32)
     is_channel = own & (status < 0xF0)
     source = np.maximum.accumulate(np.where(is_channel, index, -1))
     orphan = ~own & (source < first_of_track)
     if orphan.any():
         at = int(np.argmax(orphan))
-        raise corrupt(int(track[at]) + 1, int(begins[at]), "an event without a status byte, with none before it")
+        raise corrupt(
+            int(track[at]) + 1,
+            int(begins[at]),
+            "an event without a status byte, with none before it",
+        )
     last_own = np.maximum.accumulate(np.where(own, index, -1))
     if (~own & (last_own > source)).any():
-        repairs.warn("running-status", "A status byte is left out after a meta or system event; the last one was used.")
-    return np.where(own, status, status[source])
+        repairs.warn(
+            "running-status",
+            "A status byte is left out after a meta or system event; the last one was used.",
+        )
+    return np.where(own, status, status.take(source))
 
 
 def _check_data_bytes(
-    status: NDArray[np.int64],
-    data1: NDArray[np.int64],
-    data2: NDArray[np.int64],
-    track: NDArray[np.int64],
-    data_at: NDArray[np.int64],
+    status: NDArray[np.uint8],
+    data1: NDArray[np.uint8],
+    data2: NDArray[np.uint8],
+    track: NDArray[np.int32],
+    data_at: NDArray[np.int32],
     repairs: Repairs,
 ) -> None:
     """Clamp controllers' values above 127, in place; refuse any other data byte above 127."""
@@ -156,7 +169,9 @@ def _check_data_bytes(
         value, where = (data1[i], data_at[i]) if high1[i] else (data2[i], data_at[i] + 1)
         name = _NAMES[int(status[i]) >> 4]
         raise corrupt(
-            int(track[i]) + 1, int(where), f"a {name} event with the byte {value}, where 0 to 127 are allowed"
+            int(track[i]) + 1,
+            int(where),
+            f"a {name} event with the byte {value}, where 0 to 127 are allowed",
         )
     if high2.any():
         data2[high2] = 0x7F

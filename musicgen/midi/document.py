@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symusic import Score
+    from symusic.core import ScoreTick as Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ class MidiDocument:
     Attributes:
         name: The file's name, printable, for messages; never a path.
         score: The music, in ticks.
-        data: The same music as a plain MIDI file that every reader takes: the file's own bytes where
-            nothing had to be repaired.
+        data: The same music as a plain MIDI file that every reader takes: the file's own bytes
+            where nothing had to be repaired.
         warnings: What was repaired.
     """
 

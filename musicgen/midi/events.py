@@ -31,33 +31,33 @@ class Events:
         division: Ticks a quarter note.
         pool: Bytes in which the texts and other payloads stand.
         end_ticks: Where each track ends, int64 (K,).
-        track: Each event's track, ascending, int64 (E,).
+        track: Each event's track, ascending, int32 (E,).
         tick: Its time, ascending within a track, int64 (E,).
-        status: Its status byte: 0xFF for meta events, 0xF0 and 0xF7 for system exclusive, int64 (E,).
-        data1: First data byte, or the type of a meta event, int64 (E,).
-        data2: Second data byte, or 0, int64 (E,).
-        begin: Where the payload of a meta or system exclusive event begins in `pool`, int64 (E,).
-        end: Where it ends; equal to `begin` for channel events, int64 (E,).
+        status: Its status byte, 0xFF for meta events, 0xF0 and 0xF7 for system exclusive, uint8 (E,).
+        data1: First data byte, or the type of a meta event, uint8 (E,).
+        data2: Second data byte, or 0, uint8 (E,).
+        begin: Where the payload of a meta or system exclusive event begins in `pool`, int32 (E,).
+        end: Where it ends; equal to `begin` for channel events, int32 (E,).
     """
 
     division: int
     pool: bytes
     end_ticks: NDArray[np.int64]
-    track: NDArray[np.int64]
+    track: NDArray[np.int32]
     tick: NDArray[np.int64]
-    status: NDArray[np.int64]
-    data1: NDArray[np.int64]
-    data2: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    data1: NDArray[np.uint8]
+    data2: NDArray[np.uint8]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.tick)
 
     @property
-    def channel(self) -> NDArray[np.int64]:
-        """The channel, −1 for meta and system events, int64 (E,)."""
-        return np.where(self.status < 0xF0, self.status & 0x0F, -1)
+    def channel(self) -> NDArray[np.int16]:
+        """The channel, −1 for meta and system events, int16 (E,)."""
+        return np.where(self.status < 0xF0, (self.status & 0x0F).astype(np.int16), np.int16(-1))
 
     def is_meta(self, kind: int) -> NDArray[np.bool_]:
         """Which events are meta events of type `kind`, (E,)."""
@@ -81,7 +81,10 @@ class Events:
 
     def select(self, mask: NDArray[np.bool_] | NDArray[np.int64]) -> Events:
         """Return the events that a mask, or ascending indices, keep."""
-        return replace(self, **{name: getattr(self, name)[mask] for name in _COLUMNS})
+        kept = (
+            np.flatnonzero(mask) if mask.dtype == bool else mask
+        )  # taking is quicker than masking
+        return replace(self, **{name: getattr(self, name).take(kept) for name in _COLUMNS})
 
     def insert(self, rows: Sequence[Row], *, first: bool = True) -> Events:
         """Return the events with `rows` among them.
@@ -99,7 +102,7 @@ class Events:
             for name, value in zip(_COLUMNS, (*values, len(pool)), strict=True):
                 columns[name].append(value)
         both = {
-            name: np.concatenate((getattr(self, name), np.array(values, dtype=np.int64)))
+            name: np.append(getattr(self, name), np.array(values, dtype=getattr(self, name).dtype))
             for name, values in columns.items()
         }
         new = np.arange(len(self) + len(rows)) >= len(self)
@@ -120,6 +123,23 @@ class Row:
     data1: int
     data2: int = 0
     payload: bytes = b""
+
+
+def empty_events(*, division: int, tracks: int) -> Events:
+    """Return the events of a file in which nothing happens yet."""
+    small, wide = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int32)
+    return Events(
+        division=division,
+        pool=b"",
+        end_ticks=np.zeros(tracks, dtype=np.int64),
+        track=wide,
+        tick=np.zeros(0, dtype=np.int64),
+        status=small,
+        data1=small,
+        data2=small,
+        begin=wide,
+        end=wide,
+    )
 
 
 def to_bytes(events: Events) -> bytes:
@@ -166,7 +186,9 @@ def to_bytes(events: Events) -> bytes:
 
     data = bytearray(out.tobytes())
     kind = 0 if n_tracks == 1 else 1
-    data[:14] = b"MThd\0\0\0\6" + b"".join(n.to_bytes(2, "big") for n in (kind, n_tracks, events.division))
+    data[:14] = b"MThd\0\0\0\6" + b"".join(
+        n.to_bytes(2, "big") for n in (kind, n_tracks, events.division)
+    )
     begin = 14
     for length in chunk.tolist():
         data[begin : begin + 8] = b"MTrk" + length.to_bytes(4, "big")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musicgen.midi.checks import MAX_TICK, TEMPO
-from musicgen.midi.events import META, Events, Row, to_bytes
+from musicgen.midi.events import META, Events, Row, empty_events, to_bytes
 from musicgen.midi.notes import NoteTable
 from musicgen.midi.pairing import pair_notes
 from musicgen.midi.prompt import HOLDING, PIANOS, Prompt, tempo_map
@@ -51,7 +51,9 @@ def extend(
     """
     if only_new:
         shifted = replace(
-            new_notes, onset_s=new_notes.onset_s - prompt.cut_s, end_s=new_notes.end_s - prompt.cut_s
+            new_notes,
+            onset_s=new_notes.onset_s - prompt.cut_s,
+            end_s=new_notes.end_s - prompt.cut_s,
         )
         return write_part(shifted, title=title, text=text)
     factor = _factor(prompt, new_notes)
@@ -67,7 +69,9 @@ def extend(
     channel, program, busy = _choose_channel(events, cut_tick, new_notes.pitch, start)
     track = len(events.end_ticks)
     events = replace(events, end_ticks=np.append(events.end_ticks, 0))
-    rows = _head(track, min(cut_tick, int(start.min(initial=cut_tick))), channel, program, title, text)
+    rows = _head(
+        track, min(cut_tick, int(start.min(initial=cut_tick))), channel, program, title, text
+    )
     rows += _note_rows(track, channel, new_notes, start, end, busy)
     return to_bytes(events.insert(rows))
 
@@ -77,17 +81,17 @@ def write_part(notes: NoteTable, *, title: str = "musicgen", text: str | None = 
 
     Of notes of one pitch that overlap, the earlier ends where the later begins.
     """
-    empty = np.zeros(0, dtype=np.int64)
-    columns = ("track", "tick", "status", "data1", "data2", "begin", "end")
-    none = Events(division=500, pool=b"", end_ticks=np.zeros(1, np.int64), **dict.fromkeys(columns, empty))
+    blank = empty_events(division=500, tracks=1)
     start, end = _spans(notes.onset_s * 1000, notes.end_s * 1000)
-    tempo = Row(track=0, tick=0, status=META, data1=TEMPO, payload=DEFAULT_QUARTER_US.to_bytes(3, "big"))
+    tempo = Row(
+        track=0, tick=0, status=META, data1=TEMPO, payload=DEFAULT_QUARTER_US.to_bytes(3, "big")
+    )
     rows = [tempo, *_head(0, 0, 0, 0, title, text), *_note_rows(0, 0, notes, start, end, {})]
-    return to_bytes(none.insert(rows))
+    return to_bytes(blank.insert(rows))
 
 
 def _factor(prompt: Prompt, new_notes: NoteTable) -> int:
-    """Return the whole number that makes the ticks after the cut short enough, as far as it goes."""
+    """Return the whole number that makes ticks after the cut short enough, as far as it goes."""
     clock = tempo_map(prompt.events)
     after = np.searchsorted(clock.change_ticks, prompt.cut_tick, side="right") - 1
     wanted = math.ceil(float(clock.tick_s[after:].max()) / _TICK_S - 1e-9)
@@ -115,12 +119,16 @@ def _choose_channel(
     starts = events.starts()
     used = np.bincount(channels[starts], minlength=16)
     ringing = _ringing(events, cut_tick)
-    programs = {int(c): _program(events, int(c)) for c in np.flatnonzero(used) if c != _DRUM_CHANNEL}
+    programs = {
+        int(c): _program(events, int(c)) for c in np.flatnonzero(used) if c != _DRUM_CHANNEL
+    }
     pianos = [c for c, program in programs.items() if program in PIANOS]
     if pianos:
         piano = max(pianos, key=lambda c: (used[c], -c))
         sounding = ringing.get(piano, {})
-        clash = any(s < sounding.get(p, -1) for p, s in zip(pitches.tolist(), start.tolist(), strict=True))
+        clash = any(
+            s < sounding.get(p, -1) for p, s in zip(pitches.tolist(), start.tolist(), strict=True)
+        )
         if not clash and _at_rest(events, piano, cut_tick):
             return piano, programs[piano], sounding
     touched = np.bincount(channels[channels >= 0], minlength=16)
@@ -165,11 +173,15 @@ def _at_rest(events: Events, channel: int, cut_tick: int) -> bool:
     return True
 
 
-def _head(track: int, tick: int, channel: int, program: int, title: str, text: str | None) -> list[Row]:
+def _head(
+    track: int, tick: int, channel: int, program: int, title: str, text: str | None
+) -> list[Row]:
     """Return name, text and program of the new track."""
     name = Row(track=track, tick=0, status=META, data1=_TRACK_NAME, payload=_encoded(title))
     change = Row(track=track, tick=tick, status=0xC0 | channel, data1=program)
-    recipe = [Row(track=track, tick=0, status=META, data1=_TEXT, payload=_encoded(text))] if text else []
+    recipe = (
+        [Row(track=track, tick=0, status=META, data1=_TEXT, payload=_encoded(text))] if text else []
+    )
     return [name, *recipe, change]
 
 
@@ -190,7 +202,9 @@ def _note_rows(
     The earlier of two notes ends where the later begins; of two at one instant the longer stays; a
     note that would begin while one of the prompt sounds on the same key (`busy`) is left out.
     """
-    events: list[tuple[int, int, int, int]] = []  # tick, 0 for an end and 1 for a start, pitch, velocity
+    events: list[
+        tuple[int, int, int, int]
+    ] = []  # tick, 0 for an end and 1 for a start, pitch, velocity
     open_: dict[int, tuple[int, int]] = {}  # pitch → start and end of its latest note
     order = np.lexsort((-end, notes.pitch, start))
     columns = (start[order], end[order], notes.pitch[order], notes.velocity[order])

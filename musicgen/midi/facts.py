@@ -9,7 +9,7 @@ from musicgen.midi.notes import note_table
 from musicgen.midi.text import printable
 
 if TYPE_CHECKING:
-    from symusic import Score
+    from symusic.core import ScoreTick as Score
 
 
 def track_facts(score: Score) -> tuple[TrackFacts, ...]:

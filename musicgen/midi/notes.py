@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from symusic import Note, Score, Tempo, Track
+from symusic.core import NoteTickList, TempoTick, TrackTick
+from symusic.core import ScoreTick as Score
 
 from musicgen.midi.timing import TempoMap
 
@@ -54,14 +55,19 @@ class NoteTable:
             ValueError: The columns are not of one length.
         """
         onset = np.asarray(onset_s, dtype=np.float64)
-        columns = [onset, np.asarray(end_s, dtype=np.float64)]
-        columns += [np.asarray(column, dtype=np.int64) for column in (pitch, velocity)]
-        columns.append(np.broadcast_to(np.asarray(track, dtype=np.int64), onset.shape))
-        if any(column.shape != onset.shape for column in columns) or onset.ndim != 1:
+        end = np.asarray(end_s, dtype=np.float64)
+        pitches, velocities = (np.asarray(c, dtype=np.int64) for c in (pitch, velocity))
+        tracks = np.broadcast_to(np.asarray(track, dtype=np.int64), onset.shape)
+        if onset.ndim != 1 or {c.shape for c in (end, pitches, velocities)} != {onset.shape}:
             raise ValueError("all columns of a note table must have the one shape (N,)")
-        onset, end, pitches, velocities, tracks = columns
         order = np.lexsort((end, tracks, velocities, pitches, onset))
-        return cls(**{name: col[order] for name, col in zip(_FIELDS, columns, strict=True)})
+        return cls(
+            onset_s=onset[order],
+            end_s=end[order],
+            pitch=pitches[order],
+            velocity=velocities[order],
+            track=tracks[order],
+        )
 
     def __len__(self) -> int:
         return len(self.onset_s)
@@ -80,10 +86,14 @@ def note_table(score: Score, *, include_drums: bool = False) -> NoteTable:
             notes = track.notes.numpy()
             start = notes["time"].astype(np.int64)
             end = start + notes["duration"]
-            columns.append((start, end, notes["pitch"], notes["velocity"], np.full_like(start, index)))
+            columns.append(
+                (start, end, notes["pitch"], notes["velocity"], np.full_like(start, index))
+            )
     if not columns:
         return NoteTable.of([], [], [], [])
-    start, end, pitch, velocity, track = (np.concatenate(part) for part in zip(*columns, strict=True))
+    start, end, pitch, velocity, track = (
+        np.concatenate(part) for part in zip(*columns, strict=True)
+    )
     return NoteTable.of(clock.seconds(start), clock.seconds(end), pitch, velocity, track)
 
 
@@ -174,13 +184,13 @@ def notes_to_score(
     if len(notes) and not (start.min() >= 0 and end.max() < 2**31):
         raise ValueError("a note lies before 0 s or past the longest time a MIDI tick can name")
     score = Score(ticks_per_quarter)
-    score.tempos.append(Tempo(0, qpm))
-    track = Track(name, program, False)
+    score.tempos.append(TempoTick(0, qpm))
+    track = TrackTick(name, program, False)
     if len(notes):
         # In a file a release ends the earliest note of its key: of two struck at once, the shorter
         # must come first, or they would come back with each other's lengths.
         order = np.lexsort((end, notes.pitch, start))
-        track.notes = Note.from_numpy(
+        track.notes = NoteTickList.from_numpy(
             start[order].astype(np.int32),
             (end - start)[order].astype(np.int32),
             notes.pitch[order].astype(np.int8),

@@ -28,13 +28,13 @@ class Pairing:
         start: Index of each note's start, int64 (N,).
         stop: Index of its end, int64 (N,).
         unended: Indices of starts that no event ends.
-        keys: Each event's track, channel and pitch as one number, int64 (E,).
+        keys: Each event's track, channel and pitch as one number, int32 (E,).
     """
 
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
     unended: NDArray[np.int64]
-    keys: NDArray[np.int64]
+    keys: NDArray[np.int32]
 
 
 def pair_notes(events: Events) -> Pairing:
@@ -44,9 +44,11 @@ def pair_notes(events: Events) -> Pairing:
     thousands of nested starts cost no more than a melody.
     """
     keys = (events.track * 16 + (events.status & 0x0F)) * 128 + events.data1
+    # Sixteen bits, where they suffice, are sorted without comparisons.
+    sortable = keys.astype(np.uint16) if len(events.end_ticks) <= 32 else keys
     is_start = events.starts()
     note_events = np.flatnonzero(is_start | events.stops())
-    order = note_events[np.argsort(keys[note_events], kind="stable")]
+    order = note_events[np.argsort(sortable[note_events], kind="stable")]
     if not len(order):
         return Pairing(start=order, stop=order, unended=order, keys=keys)
     key, up = keys[order], is_start[order]
@@ -79,8 +81,8 @@ def pair_notes(events: Events) -> Pairing:
 def end_open_notes(events: Events, pairing: Pairing, repairs: Repairs) -> Events:
     """Give each note that nothing ends an end of its own.
 
-    That is: a controller that silences its channel, or the next start of the same key, and otherwise a
-    quarter note later, but not past the track's end.
+    That is: a controller that silences its channel, or the next start of the same key, and
+    otherwise a quarter note later, but not past the track's end.
     """
     silence = _silences(events)
     affected = np.isin(pairing.keys, np.unique(pairing.keys[pairing.unended]))
@@ -119,7 +121,9 @@ def end_open_notes(events: Events, pairing: Pairing, repairs: Repairs) -> Events
     for index in open_.values():
         end = int(events.end_ticks[events.track[index]])
         close(index, end if end > events.tick[index] else int(events.tick[index]) + events.division)
-    repairs.warn("unended-notes", f"{len(pairing.unended)} notes that nothing ends were given an end.")
+    repairs.warn(
+        "unended-notes", f"{len(pairing.unended)} notes that nothing ends were given an end."
+    )
     rows.sort(key=lambda row: (row.track, row.tick))
     return events.select(keep).insert(rows)
 
@@ -131,6 +135,4 @@ def _silences(events: Events) -> dict[tuple[int, int], NDArray[np.int64]]:
     """Return the ticks at which all notes of a track's channel are ended by a controller."""
     at = np.flatnonzero(events.is_message(0xB) & np.isin(events.data1, _SILENCERS))
     place = events.track[at] * 16 + (events.status[at] & 0x0F)
-    return {
-        (int(p) // 16, int(p) % 16): events.tick[at[place == p]] for p in np.unique(place)
-    }
+    return {(int(p) // 16, int(p) % 16): events.tick[at[place == p]] for p in np.unique(place)}

@@ -76,7 +76,9 @@ def _checked(data: bytes, limits: ReadLimits) -> Checked:
         pairing = pair_notes(events)
     sounding = events.tick[pairing.stop] > events.tick[pairing.start]
     if not sounding.any():
-        raise EmptyScoreError("The MIDI file holds no note.", hint="Choose a file with music in it.")
+        raise EmptyScoreError(
+            "The MIDI file holds no note.", hint="Choose a file with music in it."
+        )
     _check_length(events, int(events.tick[pairing.stop[sounding]].max()), limits, repairs)
     if repairs.rewrite:
         data = to_bytes(events)

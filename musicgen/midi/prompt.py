@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from symusic import Score
+from symusic.core import ScoreTick as Score
 
 from musicgen.errors import PromptError
 from musicgen.midi.checks import TEMPO, tempos

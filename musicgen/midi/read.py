@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from symusic import Score
+from symusic.core import ScoreTick
 
 from musicgen.errors import MidiReadError
 from musicgen.midi.document import MidiDocument, ReadLimits
@@ -38,9 +38,11 @@ def read_midi(
         name = name or os.path.basename(os.fspath(source))
     checked = precheck(data, limits)
     try:
-        score = Score.from_midi(checked.view)
+        score = ScoreTick.from_midi(checked.view)
     except (RuntimeError, ValueError, OverflowError, IndexError) as error:
-        raise refuse("midi-corrupt", f"The MIDI file is corrupt: {printable(str(error))}.") from error
+        raise refuse(
+            "midi-corrupt", f"The MIDI file is corrupt: {printable(str(error))}."
+        ) from error
     return MidiDocument(
         name=printable(name or "") or "music.mid",
         score=score,
@@ -55,7 +57,9 @@ def _read_file(path: str | Path, max_bytes: int) -> bytes:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise refuse("midi-unreadable", "This is not a file that holds MIDI.", "Choose a .mid file.")
+                raise refuse(
+                    "midi-unreadable", "This is not a file that holds MIDI.", "Choose a .mid file."
+                )
             if status.st_size > max_bytes:
                 raise too_much("bytes", status.st_size, max_bytes)
             return file.read(max_bytes + 1)
@@ -69,4 +73,6 @@ def _read_file(path: str | Path, max_bytes: int) -> bytes:
 
 
 def _unreadable(path: str | Path, reason: str, hint: str) -> MidiReadError:
-    return refuse("midi-unreadable", f"The MIDI file {printable(str(path))!r} cannot be read: {reason}.", hint)
+    return refuse(
+        "midi-unreadable", f"The MIDI file {printable(str(path))!r} cannot be read: {reason}.", hint
+    )

@@ -14,7 +14,9 @@ def refuse(code: str, message: str, hint: str = SAVE_AGAIN) -> MidiReadError:
 
 def corrupt(track: int, position: int, what: str) -> MidiReadError:
     """Return the error for a damaged event; tracks count from 1 as people do, bytes from 0."""
-    return refuse("midi-corrupt", f"The MIDI file is corrupt: track {track}, byte {position}: {what}.")
+    return refuse(
+        "midi-corrupt", f"The MIDI file is corrupt: track {track}, byte {position}: {what}."
+    )
 
 
 def too_much(what: str, met: int | float, allowed: int | float) -> MidiReadError:

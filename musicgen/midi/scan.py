@@ -1,12 +1,15 @@
-"""Where each event of a track begins, and what is wrong with it: the first look at foreign bytes."""
+"""Where each event of a track begins: the first look at foreign bytes."""
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 
 from musicgen.midi.refusals import corrupt
 
-PADDING = bytes(16)  # zeros after the file's bytes: an event's head may be read without bounds checks
+PADDING = bytes(
+    16
+)  # zeros after the file's bytes: an event's head may be read without bounds checks
 MAX_STRAYS = 1000  # a track with more is noise
 END_OF_TRACK = 0x2F
 
@@ -15,7 +18,11 @@ MESSAGE_SIZE = bytes(
     0 if status < 0x80 or status >= 0xF0 else 2 if 0xC0 <= status < 0xE0 else 3
     for status in range(256)
 )
-_SYSTEM_SIZE = {0xF1: 1, 0xF2: 2, 0xF3: 1}  # data bytes of system messages, which no file should hold
+_SYSTEM_SIZE = {
+    0xF1: 1,
+    0xF2: 2,
+    0xF3: 1,
+}  # data bytes of system messages, which no file should hold
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,7 +37,7 @@ class TrackScan:
         strays: System messages met, which have no place in a file.
     """
 
-    begins: list[int] = field(default_factory=list)
+    begins: array[int] = field(default_factory=lambda: array("i"))
     stop: int
     ended: bool = False
     cut: bool = False
@@ -40,8 +47,8 @@ class TrackScan:
 def scan_track(data: bytes, begin: int, limit: int, *, track: int, may_be_cut: bool) -> TrackScan:
     """Walk along the events between `begin` and `limit`, or to the end of track.
 
-    This is the one loop that runs for every event of every file, so it only finds where events begin;
-    what stands in them is checked on arrays, in `events`.
+    This is the one loop that runs for every event of every file, so it only finds where events
+    begin; what stands in them is checked on arrays, in `decode`.
 
     Args:
         data: The file's bytes and `PADDING`.
@@ -98,12 +105,16 @@ def _after_system(
     if status not in (0xF0, 0xF7, 0xFF):
         scan.strays += 1
         if scan.strays > MAX_STRAYS:
-            raise corrupt(track, head, f"more than {MAX_STRAYS} system messages, which belong in no file")
+            raise corrupt(
+                track, head, f"more than {MAX_STRAYS} system messages, which belong in no file"
+            )
         return head + 1 + _SYSTEM_SIZE.get(status, 0)
     is_meta = status == 0xFF
     at = head + 1 + is_meta
     if is_meta and data[head + 1] > 0x7F and at < limit:
-        raise corrupt(track, head + 1, f"a meta event of type {data[head + 1]}, where 0 to 127 are allowed")
+        raise corrupt(
+            track, head + 1, f"a meta event of type {data[head + 1]}, where 0 to 127 are allowed"
+        )
     length = 0
     for digit in data[at : at + 4]:
         length = length << 7 | (digit & 0x7F)
@@ -116,6 +127,8 @@ def _after_system(
     after = at + length
     if after > limit and at <= limit and not may_be_cut:
         kind = "meta event" if is_meta else "sysex"
-        raise corrupt(track, head, f"a {kind} of {length:,} bytes, longer than what is left of the track")
+        raise corrupt(
+            track, head, f"a {kind} of {length:,} bytes, longer than what is left of the track"
+        )
     scan.ended = is_meta and data[head + 1] == END_OF_TRACK and after <= limit
     return after

@@ -20,8 +20,10 @@ def decode_text(raw: bytes) -> str:
 
 
 def printable(text: str, *, limit: int = MAX_NAME) -> str:
-    """Return `text` on one line without control, direction, surrogate or other invisible characters."""
+    """Return `text` on one line, without control, surrogate or other invisible characters."""
     text = text.replace("\0", "")
-    shown = "".join(character if character.isprintable() else " " for character in text[: 4 * limit])
+    shown = "".join(
+        character if character.isprintable() else " " for character in text[: 4 * limit]
+    )
     shown = " ".join(shown.split())
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"

@@ -12,7 +12,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from symusic import Score
+    from symusic.core import ScoreTick as Score
 
 DEFAULT_QUARTER_US = 500_000  # what the standard asks for until the first tempo: 120 bpm
 

@@ -1,9 +1,9 @@
 """What symusic is given to read: the same music, with what it would lose or misread put right.
 
 symusic makes an instrument of each channel of each track and looks no further, while on a channel
-that several tracks share programs and pedal act on all of them. It counts time wrongly after some
-system exclusive packets, and keeps notes of no length. The file's own events stay as they are in the
-document's `data`; only this view differs.
+that several tracks share, programs and pedal act on all of them. It counts time wrongly after some
+system exclusive packets, and keeps notes of no length. The file's own events stay as they are in
+the document's `data`; only this view differs.
 
 Shapes: E events.
 """
@@ -59,9 +59,10 @@ def _with_clean_texts(events: Events) -> Events:
 
 
 def _shared_events(events: Events) -> list[Row]:
-    """Return copies of the programs and pedal events that tracks need from others of their channel."""
-    if len(events.end_ticks) == 1:
-        return []
+    """Return copies of the programs and pedals that tracks need from others of their channel."""
+    messages = np.flatnonzero(events.status < 0xF0)
+    if not len(messages) or events.track[messages[0]] == events.track[messages[-1]]:
+        return []  # one track holds them all
     place = _places(events)
     notes_on = np.unique(place[events.starts()])
     is_program = events.is_message(0xC)

@@ -18,7 +18,7 @@ from musicgen.midi.precheck import events_of
 
 if TYPE_CHECKING:
     import pretty_midi
-    from symusic import Score
+    from symusic.core import ScoreTick as Score
 
 _PRETTY_MIDI_MAX_TICK = 9_000_000  # it keeps a table of all ticks, and gives up at ten million
 
@@ -61,17 +61,18 @@ def score_to_bytes(score: Score) -> bytes:
         ticks = np.sort(np.concatenate(([0], start, start + notes["duration"])))
         if np.diff(ticks).max(initial=0) > MAX_DELTA:
             raise MidiWriteError(
-                f"A silence of {np.diff(ticks).max():,} ticks cannot be written; {MAX_DELTA:,} are allowed.",
+                f"A silence of {np.diff(ticks).max():,} ticks cannot be written; "
+                f"{MAX_DELTA:,} are allowed.",
                 hint="Shorten the silence, or use fewer ticks a quarter note.",
             )
     return score.dumps_midi()
 
 
 def to_pretty_midi(data: bytes) -> pretty_midi.PrettyMIDI:
-    """Return our own bytes as a `pretty_midi.PrettyMIDI`; foreign files go through `read_midi` first.
+    """Return our own bytes as a `pretty_midi.PrettyMIDI`; read foreign files with `read_midi` first.
 
-    pretty_midi heeds tempi and signatures of the first track only, and refuses more than ten million
-    ticks: they are moved there, and a long file of fine ticks is given coarser ones.
+    pretty_midi heeds tempi and signatures of the first track only, and refuses more than ten
+    million ticks: they are moved there, and a long file of fine ticks is given coarser ones.
     """
     import pretty_midi
 
