@@ -59,7 +59,7 @@ class Studio:
             if self._pipeline is None:
                 from musicgen.pipeline import MusicPipeline
 
-                self._pipeline = MusicPipeline.load(self.model)
+                self._pipeline = MusicPipeline.load(self.model, threads=1)
             return self._pipeline
 
     def gaze(self, piece: Piece) -> Gaze:

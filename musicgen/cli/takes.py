@@ -55,7 +55,7 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     from musicgen.pipeline import MusicPipeline
 
     console.progress(f"Loading the model {wanted.model} ...")
-    pipeline = MusicPipeline.load(wanted.model, device=wanted.device)
+    pipeline = MusicPipeline.load(wanted.model, device=wanted.device, threads=1)
     reports: list[dict[str, Any]] = []
     silent: AudioError | None = None
     for number, path in enumerate(paths):
