@@ -121,18 +121,21 @@ def _nearest(
     shown_onset_s: NDArray[np.float64],
     shown_pitch: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return for each seen note the note on the roll of the same pitch and nearest onset, or −1."""
+    """Return for each seen note the note on the roll of the same pitch and nearest onset, or −1.
+
+    No two share one: notes struck twice at one instant keep their order.
+    """
     found = np.full(len(onset_s), -1, dtype=np.int64)
     for key in np.unique(pitch):
-        mine = np.flatnonzero(pitch == key)
         theirs = np.flatnonzero(shown_pitch == int(key))
-        if not len(theirs):
-            continue
         times = shown_onset_s[theirs]
-        right = np.searchsorted(times, onset_s[mine]).clip(0, len(times) - 1)
-        left = (right - 1).clip(0)
-        closer_left = np.abs(times[left] - onset_s[mine]) < np.abs(times[right] - onset_s[mine])
-        best = np.where(closer_left, left, right)
-        near = np.abs(times[best] - onset_s[mine]) <= _SAME_NOTE_S
-        found[mine[near]] = theirs[best[near]]
+        free = np.ones(len(theirs), dtype=bool)
+        for mine in np.flatnonzero(pitch == key):
+            low = np.searchsorted(times, onset_s[mine] - _SAME_NOTE_S)
+            high = np.searchsorted(times, onset_s[mine] + _SAME_NOTE_S, side="right")
+            near = low + np.flatnonzero(free[low:high])
+            if len(near):
+                best = near[np.argmin(np.abs(times[near] - onset_s[mine]))]
+                free[best] = False
+                found[mine] = theirs[best]
     return found

@@ -123,6 +123,7 @@ class Job:
             "title": strings.ROLL["composing"],
             "seconds": round(start_s + self.order.seconds, 3),
             "promptEnd": round(start_s, 3),
+            "newTrack": new_track,
             "notes": notes,
             "tracks": base.get("tracks", []),
             "pedals": base.get("pedals", []),

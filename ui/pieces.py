@@ -49,6 +49,14 @@ class Piece:
         kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in self.title.lower())
         return "-".join(part for part in kept.split("-") if part)[:40] or "music"
 
+    @property
+    def new_track(self) -> int | None:
+        """The track that the model added; −1 where all is the visitor's, None where nothing is."""
+        if self.kind == "prompt":
+            return -1
+        added = self.kind == "take" and self.prompt_end_s > 0
+        return int(self.preview.notes.track.max()) if added else None
+
     def on_roll(self) -> dict[str, Any]:
         """Return what the roll needs to draw and play it."""
         return {
@@ -57,6 +65,7 @@ class Piece:
             "title": one_line(self.title, longest=80),
             "seconds": round(self.preview.end_s, 3),
             "promptEnd": round(self.prompt_end_s, 3),
+            "newTrack": self.new_track,
             "notes": columns(self.preview.notes),
             "tracks": [one_line(t.name, longest=40) for t in self.preview.tracks[:_MAX_TRACK_NAMES]],
             "pedals": [[round(a, 3), round(b, 3)] for a, b in self.preview.pedals],

@@ -45,9 +45,9 @@ _POLICY: Final = "; ".join(
 )
 
 
-def is_visitor(name: str | None) -> bool:
+def is_visitor(name: object) -> bool:
     """Say whether a cookie's value is of the form that we hand out."""
-    return name is not None and _VISITOR.fullmatch(name) is not None
+    return isinstance(name, str) and _VISITOR.fullmatch(name) is not None
 
 
 def sound(request: Request) -> Response:

@@ -30,7 +30,10 @@ def page() -> None:
         settings(shared, desk)
     with right:
         polls = desk.job is not None
-        st.fragment(_stage, run_every=_POLL_S if polls else None, key="stage")(shared, desk, polls)
+        # Two keys: were it one fragment, a look at the job that is still under way when the page is
+        # drawn anew would make Streamlit drop the end of that drawing (its issue 9921).
+        key, every = ("stage-live", _POLL_S) if polls else ("stage", None)
+        st.fragment(_stage, run_every=every, key=key)(shared, desk, polls)
 
 
 def _desk() -> Desk:

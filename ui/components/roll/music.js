@@ -32,9 +32,6 @@ class Music {
     this.vel = vel;
     this.track = track;
     this.seconds = Math.max(piece.seconds, 1);
-    // In a take the new part is the last track; in a file of the visitor's nothing is new.
-    this.newFrom = piece.kind === "take" ? piece.promptEnd - 0.0005 : piece.kind === "prompt" ? Infinity : -1;
-    this.newTrack = piece.kind === "take" && piece.promptEnd > 0 ? Math.max(...track, 0) : -1;
     let low = 127, high = 0;
     for (const p of pitch) { low = Math.min(low, p); high = Math.max(high, p); }
     if (high < low) { low = 48; high = 84; }
@@ -44,7 +41,8 @@ class Music {
   }
 
   isNew(i) {
-    return this.newTrack < 0 ? this.on[i] >= this.newFrom : this.track[i] === this.newTrack;
+    const { newTrack } = this.piece;
+    return newTrack === null || this.track[i] === newTrack;
   }
 
   // Keep the pitch range of what was shown before, so that a growing roll does not jump.

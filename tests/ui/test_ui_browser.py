@@ -1,0 +1,245 @@
+"""The app in a real Chromium: music is made, heard, seen and taken home; nothing leaves the machine.
+
+One server and one browser for all; every test is a visitor of its own.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import mido
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.browser
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PATIENCE_MS = 60_000
+# Of the bytes that the player plays, decoded by the browser: loudness, seconds and type.
+MEASURE = """async (audio) => {
+  const answer = await fetch(audio.currentSrc);
+  const type = answer.headers.get("content-type");
+  const sound = await new OfflineAudioContext(1, 1, 44100).decodeAudioData(await answer.arrayBuffer());
+  const samples = sound.getChannelData(0);
+  let sum = 0;
+  for (const s of samples) sum += s * s;
+  return { loudness: Math.sqrt(sum / samples.length), seconds: sound.duration, type };
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=QUIET)
+        yield running
+        running.close()
+
+
+class Visit:
+    """A page and what went wrong on it."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.faults: list[str] = []
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda r: self._watch(r.url, url))
+        page.on("websocket", lambda w: self._watch(w.url.replace("ws://", "http://"), url))
+        page.goto(url)
+        self.roll = page.locator(".mg")
+        self.roll.wait_for()
+
+    def _watch(self, asked: str, url: str) -> None:
+        if not asked.startswith((url, "blob:", "data:")):
+            self.faults.append(f"asked another machine: {asked}")
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    @property
+    def audio(self) -> Locator:
+        return self.page.locator(".mg audio")
+
+    def loaded(self) -> None:
+        """Wait until the player knows its sound."""
+        self.page.wait_for_function(READY, timeout=PATIENCE_MS)
+
+    def make(self, name: str, seconds: int = 10) -> None:
+        """Press the one button and wait for the music."""
+        slider = self.page.get_by_role("slider", name="Length of the new music")
+        slider.focus()
+        while int(slider.get_attribute("aria-valuenow") or slider.input_value()) > seconds:
+            self.page.keyboard.press("ArrowLeft")
+            self.page.wait_for_timeout(60)
+        self.button(name).click()
+        self.button("Stop and keep").wait_for()
+        self.button(name).wait_for()
+        self.button("MIDI").wait_for()
+
+    def upload(self, name: str, data: bytes) -> None:
+        if not self.page.locator("input[type=file]").count():
+            self.page.get_by_role("radio", name="Your MIDI").click()
+        field = self.page.locator("input[type=file]")
+        field.set_input_files({"name": name, "mimeType": "audio/midi", "buffer": data})
+
+    def download(self, name: str) -> bytes:
+        with self.page.expect_download() as waiting:
+            self.button(name).click()
+        return waiting.value.path().read_bytes()
+
+
+# Playwright's selectors see into the component's shadow; scripts have to walk there.
+PLAYER = """[...document.querySelectorAll('*')].map((e) => e.shadowRoot?.querySelector('audio')).find(Boolean)"""
+READY = f"() => ({PLAYER})?.readyState >= 1"
+
+
+@pytest.fixture
+def visit(browser: Browser, app_url: str) -> Iterator[Visit]:
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, accept_downloads=True)
+    visit = Visit(context.new_page(), app_url)
+    yield visit
+    context.close()
+    assert visit.faults == []
+
+
+def notes_of(midi: bytes) -> list[tuple[int, int]]:
+    """Return (tick, pitch) of the notes of a file, all tracks."""
+    found = []
+    for track in mido.MidiFile(file=io.BytesIO(midi)).tracks:
+        tick = 0
+        for message in track:
+            tick += message.time
+            if message.type == "note_on" and message.velocity:
+                found.append((tick, message.note))
+    return sorted(found)
+
+
+def test_generate_is_heard_and_taken_home(visit):
+    visit.make("Generate")
+    visit.loaded()
+    sound = visit.audio.evaluate(MEASURE)
+    assert sound["type"] == "audio/wav"
+    assert sound["loudness"] > 0.001
+    assert sound["seconds"] > 8
+    visit.button("Play").click()
+    visit.page.wait_for_function(f"() => ({PLAYER}).currentTime > 0.3")
+    visit.button("Pause").click()
+
+    midi = visit.download("MIDI")
+    said = visit.page.get_by_text("· seed").inner_text()
+    assert f"{len(notes_of(midi))} note" in said.replace(",", "")
+    assert visit.download("WAV").startswith(b"RIFF")
+    assert visit.download("MP3")[:3] in (b"ID3", b"\xff\xfb\x90", b"\xff\xfb\xb0", b"\xff\xfb\xe0")
+    assert visit.download("MIDI") == midi
+    assert said == visit.page.get_by_text("· seed").inner_text()
+
+
+def test_upload_is_seen_heard_gone_on_from_and_safe_from_a_bad_one(visit, music):
+    visit.upload("my études.MID", music)
+    visit.page.get_by_text("48 notes · 0:12").first.wait_for()
+    visit.loaded()
+    assert visit.audio.evaluate(MEASURE)["loudness"] > 0.001
+
+    visit.make("Continue")
+    midi = visit.download("MIDI")
+    assert set(notes_of(music)) <= set(notes_of(midi))
+    assert len(notes_of(midi)) > 48
+    said = visit.page.get_by_text("· seed").inner_text()
+
+    visit.upload("broken.mid", b"MThd\x00\x00\x00\x06 this is not music")
+    alert = visit.page.get_by_role("alert")
+    alert.wait_for()
+    assert alert.inner_text().strip().endswith(".")
+    assert visit.page.get_by_text("· seed").inner_text() == said
+    assert visit.download("MIDI") == midi
+    visit.page.get_by_text("48 notes · 0:12").first.wait_for()
+
+
+def test_a_note_shows_what_each_head_looked_at(visit, music):
+    visit.upload("a.mid", music)
+    visit.page.get_by_text("48 notes · 0:12").first.wait_for()
+    visit.page.locator(".mg .over").focus()
+    for _ in range(20):
+        visit.page.keyboard.press(".")
+    panel = visit.page.locator(".mg .gaze")
+    panel.wait_for()
+    assert panel.locator(".heads [data-head]").count() == 8
+    assert panel.locator(".layers button").count() == 2
+    panel.get_by_text("Attention shows").wait_for()
+    panel.get_by_role("button", name="None").click()
+    panel.locator("[data-head='2']").click()
+    assert panel.locator(".looks li").count() == 1
+    panel.locator(".tiles").click(position={"x": 5, "y": 5})
+    assert panel.locator("[data-head='0']").get_attribute("aria-pressed") == "true"
+    visit.page.locator(".mg .over").focus()
+    visit.page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
+
+
+def test_clicking_a_note_and_the_ground(visit, music):
+    visit.upload("a.mid", music)
+    visit.page.get_by_text("48 notes · 0:12").first.wait_for()
+    visit.loaded()
+    over = visit.page.locator(".mg .over")
+    box = over.bounding_box()
+    over.click(position={"x": box["width"] / 2, "y": 40})
+    visit.page.wait_for_function(f"() => ({PLAYER}).currentTime > 3")
+    visit.page.keyboard.press("Space")
+    visit.page.wait_for_function(f"() => !({PLAYER}).paused")
+
+
+def test_a_hostile_name_is_only_a_name(visit, music):
+    name = "<img src=x onerror=\"document.title='taken'\"> ![a](http://evil.test/a.png).mid"
+    visit.upload(name, music)
+    visit.page.get_by_text("48 notes · 0:12").first.wait_for()
+    visit.page.wait_for_timeout(300)
+    assert visit.page.title() != "taken"
+    assert visit.page.locator("img[src*=evil], img[src=x]").count() == 0
+
+
+def test_a_reload_finds_the_takes_again(visit):
+    visit.make("Generate", seconds=5)
+    said = visit.page.get_by_text("· seed").inner_text()
+    visit.page.reload()
+    visit.page.get_by_text("· seed").wait_for()
+    assert visit.page.get_by_text("· seed").inner_text() == said
+
+
+def test_stop_and_keep(visit):
+    slider = visit.page.get_by_role("slider", name="Length of the new music")
+    slider.focus()
+    visit.page.keyboard.press("End")
+    visit.button("Generate").click()
+    visit.button("Stop and keep").wait_for()
+    visit.page.get_by_text("Composing:").wait_for()
+    visit.button("Stop and keep").click()
+    visit.page.get_by_text("· seed").wait_for()
+    assert notes_of(visit.download("MIDI"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_everything_in_its_width(browser, app_url, scheme):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    visit = Visit(context.new_page(), app_url)
+    wide = visit.page.evaluate("document.documentElement.scrollWidth")
+    inner = visit.page.locator(".stMain").evaluate("e => e.scrollWidth - e.clientWidth")
+    dark = visit.roll.evaluate("e => e.hasAttribute('data-dark')")
+    context.close()
+    assert wide <= 390
+    assert inner <= 0
+    assert dark == (scheme == "dark")
+    assert visit.faults == []
