@@ -114,8 +114,8 @@ def _check_division(division: int) -> tuple[int, int]:
         raise refuse(
             "midi-division",
             f"The MIDI file's division (time resolution) {division:#06x} names SMPTE time of "
-            f"{frame_rate} frames a second with {frame_ticks} ticks a frame; 24, 25, 29 or 30 frames "
-            "of 1 to 255 ticks are allowed.",
+            f"{frame_rate} frames a second with {frame_ticks} ticks a frame; 24, 25, 29 or 30 "
+            "frames of 1 to 255 ticks are allowed.",
         )
     # One "quarter note" a second; 29 counts 30 frames in 1.001 s.
     return frames * frame_ticks, 1_001_000 if frame_rate == 29 else 1_000_000

@@ -33,7 +33,8 @@ class Events:
         end_ticks: Where each track ends, int64 (K,).
         track: Each event's track, ascending, int32 (E,).
         tick: Its time, ascending within a track, int64 (E,).
-        status: Its status byte, 0xFF for meta events, 0xF0 and 0xF7 for system exclusive, uint8 (E,).
+        status: Its status byte: 0xFF for meta events, 0xF0 and 0xF7 for system exclusive ones,
+            uint8 (E,).
         data1: First data byte, or the type of a meta event, uint8 (E,).
         data2: Second data byte, or 0, uint8 (E,).
         begin: Where the payload of a meta or system exclusive event begins in `pool`, int32 (E,).
@@ -95,12 +96,10 @@ class Events:
         """
         if not rows:
             return self
-        pool, columns = bytearray(self.pool), {name: [] for name in _COLUMNS}
-        for row in rows:
-            values = (row.track, row.tick, row.status, row.data1, row.data2, len(pool))
-            pool += row.payload
-            for name, value in zip(_COLUMNS, (*values, len(pool)), strict=True):
-                columns[name].append(value)
+        sizes = np.array([len(row.payload) for row in rows])
+        end = len(self.pool) + np.cumsum(sizes)
+        columns = {name: [getattr(row, name) for row in rows] for name in _COLUMNS[:5]}
+        columns |= {"begin": end - sizes, "end": end}
         both = {
             name: np.append(getattr(self, name), np.array(values, dtype=getattr(self, name).dtype))
             for name, values in columns.items()
@@ -109,8 +108,9 @@ class Events:
         order = np.lexsort((new ^ first, both["tick"], both["track"]))
         ends = self.end_ticks.copy()
         np.maximum.at(ends, both["track"][new], both["tick"][new])
+        pool = self.pool + b"".join(row.payload for row in rows)
         columns = {name: values[order] for name, values in both.items()}
-        return replace(self, pool=bytes(pool), end_ticks=ends, **columns)
+        return replace(self, pool=pool, end_ticks=ends, **columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from musicgen.midi.decode import Repairs
 
 _SILENCERS = (120, 123, 124, 125, 126, 127)  # controllers that end all notes of their channel
+_FAR = 2**33  # a tick beyond any that a file holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,55 +85,44 @@ def end_open_notes(events: Events, pairing: Pairing, repairs: Repairs) -> Events
     That is: a controller that silences its channel, or the next start of the same key, and
     otherwise a quarter note later, but not past the track's end.
     """
-    silence = _silences(events)
-    affected = np.isin(pairing.keys, np.unique(pairing.keys[pairing.unended]))
-    affected &= events.starts() | events.stops()
-    is_start = events.starts()
-    open_: dict[int, int] = {}  # key → index of its sounding start
-    rows: list[Row] = []
+    concerned = np.isin(pairing.keys, np.unique(pairing.keys[pairing.unended]))
+    concerned = np.flatnonzero(concerned & (events.starts() | events.stops()))
+    order = concerned[np.argsort(pairing.keys[concerned], kind="stable")]
+    key, up = pairing.keys[order], events.starts()[order]
+    # A start is open unless the next event of its key is an end.
+    same_key = np.append(key[1:] == key[:-1], False)
+    open_ = up & ~(same_key & np.append(~up[1:], False))
+    following = np.append(order[1:], order[-1:])
+    track_end = events.end_ticks[events.track[order]]
+    track_end = np.where(track_end > events.tick[order], track_end, _FAR)
+    latest = np.where(same_key, events.tick[following], track_end)[open_]
+
+    at = order[open_]
+    stop = np.minimum(events.tick[at] + events.division, np.minimum(latest, _silence(events, at)))
+    lasts = stop > events.tick[at]  # struck again in the same instant, a note has no length
     keep = np.ones(len(events), dtype=bool)
-
-    def close(index: int, latest: int) -> None:
-        """End the note that starts at `index`, by `latest`; a note left without length goes."""
-        tick = int(events.tick[index])
-        channel = int(events.status[index]) & 0x0F
-        silences = silence.get((int(events.track[index]), channel), _NOTHING)
-        after = silences[np.searchsorted(silences, tick, side="right") :][:1]
-        stop = min(tick + events.division, latest, *after.tolist())
-        if stop > tick:
-            row = Row(
-                track=int(events.track[index]),
-                tick=stop,
-                status=0x80 | channel,
-                data1=int(events.data1[index]),
-                data2=64,
-            )
-            rows.append(row)
-        else:
-            keep[index] = False
-
-    for index in np.flatnonzero(affected).tolist():
-        key = int(pairing.keys[index])
-        sounding = open_.pop(key, None)
-        if is_start[index]:
-            if sounding is not None:
-                close(sounding, int(events.tick[index]))
-            open_[key] = index
-    for index in open_.values():
-        end = int(events.end_ticks[events.track[index]])
-        close(index, end if end > events.tick[index] else int(events.tick[index]) + events.division)
-    repairs.warn(
-        "unended-notes", f"{len(pairing.unended)} notes that nothing ends were given an end."
-    )
-    rows.sort(key=lambda row: (row.track, row.tick))
+    keep[at[~lasts]] = False
+    at, stop = at[lasts], stop[lasts]
+    by_time = np.lexsort((stop, events.track[at]))
+    rows = [
+        Row(track=track, tick=tick, status=0x80 | status & 0x0F, data1=pitch, data2=64)
+        for track, tick, status, pitch in zip(
+            *(column[by_time].tolist() for column in (events.track[at], stop)),
+            *(column[at][by_time].tolist() for column in (events.status, events.data1)),
+            strict=True,
+        )
+    ]
+    repairs.warn("unended-notes", f"{len(at)} notes that nothing ends were given an end.")
     return events.select(keep).insert(rows)
 
 
-_NOTHING = np.zeros(0, dtype=np.int64)
-
-
-def _silences(events: Events) -> dict[tuple[int, int], NDArray[np.int64]]:
-    """Return the ticks at which all notes of a track's channel are ended by a controller."""
-    at = np.flatnonzero(events.is_message(0xB) & np.isin(events.data1, _SILENCERS))
-    place = events.track[at] * 16 + (events.status[at] & 0x0F)
-    return {(int(p) // 16, int(p) % 16): events.tick[at[place == p]] for p in np.unique(place)}
+def _silence(events: Events, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tick at which a controller next silences each event's channel, or a far one."""
+    silencers = np.flatnonzero(events.is_message(0xB) & np.isin(events.data1, _SILENCERS))
+    if not len(silencers):
+        return np.full(len(at), _FAR)
+    place = (events.track.astype(np.int64) * 16 + (events.status & 0x0F)) * _FAR
+    moments = np.sort(place[silencers] + events.tick[silencers])
+    found = np.searchsorted(moments, place[at] + events.tick[at], side="right")
+    moment = moments[np.minimum(found, len(moments) - 1)] - place[at]
+    return np.where((found < len(moments)) & (moment >= 0) & (moment < _FAR), moment, _FAR)

@@ -69,7 +69,7 @@ def score_to_bytes(score: Score) -> bytes:
 
 
 def to_pretty_midi(data: bytes) -> pretty_midi.PrettyMIDI:
-    """Return our own bytes as a `pretty_midi.PrettyMIDI`; read foreign files with `read_midi` first.
+    """Return our own bytes as a `pretty_midi.PrettyMIDI`; `read_midi` comes first for foreign ones.
 
     pretty_midi heeds tempi and signatures of the first track only, and refuses more than ten
     million ticks: they are moved there, and a long file of fine ticks is given coarser ones.
