@@ -16,7 +16,7 @@ import numpy as np
 from musicgen.midi.notes import NoteTable, fold_pedal, note_table, notes_to_score
 
 if TYPE_CHECKING:
-    from symusic.types import Score
+    from symusic.core import ScoreTick
 
 FORMAT = "musicgen-tokenizer"
 VERSION = 1
@@ -180,7 +180,7 @@ class Tokenizer(ABC):
         """SHA-256 of the description: equal fingerprints, equal ids."""
         return hashlib.sha256(_canonical(self._description()).encode()).hexdigest()
 
-    def encode(self, source: Score | NoteTable, *, end: bool = True) -> np.ndarray:
+    def encode(self, source: ScoreTick | NoteTable, *, end: bool = True) -> np.ndarray:
         """Turn music into events.
 
         Args:
@@ -198,7 +198,7 @@ class Tokenizer(ABC):
             source = fold_pedal(note_table(source), source)
         return self.encode_notes(source, end=end)
 
-    def decode(self, ids: np.ndarray) -> Score:
+    def decode(self, ids: np.ndarray) -> ScoreTick:
         """Turn events into a score of one piano at 120 bpm, one tick a millisecond."""
         return notes_to_score(self.decode_events(ids).notes)
 

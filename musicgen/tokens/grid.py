@@ -74,18 +74,9 @@ def steps_to_next_stroke(onset: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     return following - pitch * spacing - onset
 
 
-def from_grid(notes: GridNotes, event: np.ndarray, n_events: int) -> tuple[NoteTable, np.ndarray]:
-    """Notes in seconds, and which of them each event begins.
-
-    Args:
-        notes: Notes (N,), in any order.
-        event: (N,) the event that begins each note.
-        n_events: T.
-
-    Returns:
-        The notes, and (T,) int64: the row of the first note an event begins, or -1.
-    """
-    # The order of a NoteTable, so that its rows can be traced back to their events.
+def from_grid(notes: GridNotes) -> tuple[NoteTable, np.ndarray]:
+    """Notes in seconds, and for each row of them the note (N,) it was."""
+    # The order of a NoteTable, so that its rows can be traced back.
     order = np.lexsort((notes.length, notes.velocity, notes.pitch, notes.onset))
     table = NoteTable.of(
         notes.onset[order] / STEPS_PER_S,
@@ -93,6 +84,16 @@ def from_grid(notes: GridNotes, event: np.ndarray, n_events: int) -> tuple[NoteT
         notes.pitch[order],
         notes.velocity[order],
     )
-    note_index = np.full(n_events, -1, dtype=np.int64)
-    note_index[event[order][::-1]] = np.arange(len(order))[::-1]
-    return table, note_index
+    return table, order
+
+
+def rows_of_events(events: np.ndarray, n_events: int) -> np.ndarray:
+    """For each of T events the first row that it begins, or -1.
+
+    Args:
+        events: (N,) int64, the event that begins each row of a NoteTable.
+        n_events: T.
+    """
+    rows = np.full(n_events, -1, dtype=np.int64)
+    rows[events[::-1]] = np.arange(len(events))[::-1]
+    return rows

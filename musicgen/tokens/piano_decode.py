@@ -29,6 +29,7 @@ from musicgen.tokens.grid import (
     STEPS_PER_S,
     GridNotes,
     from_grid,
+    rows_of_events,
     steps_to_next_stroke,
 )
 from musicgen.tokens.piano_vocabulary import (
@@ -133,11 +134,11 @@ def decode_events(ids: np.ndarray) -> DecodedEvents:
         pitch=pitch,
         velocity=events.velocity[at],
     )
-    notes, note_index = from_grid(grid, at, len(events.steps))
+    notes, order = from_grid(grid)
     repairs = {**events.repairs, "struck-again": int(odd.sum())}
     return DecodedEvents(
         notes=notes,
-        note_index=note_index,
+        note_index=rows_of_events(at[order], len(events.steps)),
         onset_s=events.steps / STEPS_PER_S,
         repairs=tuple(sorted((code, count) for code, count in repairs.items() if count)),
     )
