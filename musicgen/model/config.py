@@ -67,7 +67,8 @@ class DecoderConfig:
         d, embeddings = self.d_model, sum(self.vocab_sizes) * self.d_model
         block = 4 * d * d + 3 * d * self.d_ff + 2 * d + 2 * self.d_head
         head = 3 * d * self.d_head_ff + 3 * d
-        return embeddings + self.n_layers * block + d + len(self.vocab_sizes) * head
+        # The first attribute's head has no norm for attributes before it.
+        return embeddings + self.n_layers * block + d + len(self.vocab_sizes) * head - d
 
 
 def _in_range(name: str, value: int, largest: int) -> None:

@@ -52,7 +52,8 @@ class Decoder(nn.Module):
             self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
             self.final_norm = nn.RMSNorm(config.d_model, eps=1e-6)
             self.heads = nn.ModuleList(
-                AttributeHead(config.d_model, config.d_head_ff) for _ in config.vocab_sizes
+                AttributeHead(config.d_model, config.d_head_ff, is_first=k == 0)
+                for k in range(len(config.vocab_sizes))
             )
         if seed is not None:
             self.to_empty(device="cpu")

@@ -18,9 +18,10 @@ class AttributeHead(nn.Module):
     scores go out against them too (tied embeddings, Press and Wolf 2017).
     """
 
-    def __init__(self, d_model: int, d_head_ff: int) -> None:
+    def __init__(self, d_model: int, d_head_ff: int, *, is_first: bool) -> None:
+        """Set up; the first attribute's head has none before it to listen to."""
         super().__init__()
-        self.decided_norm = nn.RMSNorm(d_model, eps=1e-6)
+        self.decided_norm = None if is_first else nn.RMSNorm(d_model, eps=1e-6)
         self.mlp_norm = nn.RMSNorm(d_model, eps=1e-6)
         self.mlp = GatedMLP(d_model, d_head_ff)
         self.out_norm = nn.RMSNorm(d_model, eps=1e-6)
@@ -33,6 +34,8 @@ class AttributeHead(nn.Module):
             decided: Sum of the embeddings of the attributes before this one (…, C), or None.
             embedding: This attribute's embeddings (V, C).
         """
-        x = hidden if decided is None else hidden + self.decided_norm(decided)
+        x = hidden
+        if self.decided_norm is not None and decided is not None:
+            x = x + self.decided_norm(decided)
         x = x + self.mlp(self.mlp_norm(x))
         return F.linear(self.out_norm(x), embedding)

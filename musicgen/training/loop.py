@@ -82,9 +82,13 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
                 seconds_left=(steps - at.step) * per_step,
             )
             plan.run.log(_metrics(done))
+            # Before the step is told: whoever stops the run here stops it after the validation,
+            # and a resumed run need not ask whether it is still due.
+            due = at.step % every == 0 or at.step == steps
+            validated = _validate(plan, at, windows) if due else None
             yield done
-            if at.step % every == 0 or at.step == steps:
-                yield _validate(plan, at, windows)
+            if validated is not None:
+                yield validated
             if time.monotonic() - at.saved_at > 60 * recipe.checkpoint_minutes:
                 yield _save(plan, at)
     except GeneratorExit:

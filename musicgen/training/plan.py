@@ -143,6 +143,7 @@ def _check_folder(
         )
     if run.folder.exists() and not run.folder.is_dir():
         raise TrainingError(f"{run.folder} is a file, not a folder.", hint="Choose another name.")
+    run.probe()
     if facts is None or recipe == TrainingRecipe():
         return
     was, wanted = configio.to_mapping(facts.recipe), configio.to_mapping(recipe)
@@ -172,7 +173,6 @@ def _tokenizer(
         return get_tokenizer(recipe.scheme)
     tokenizer = yield from fit_flat_tokenizer(folder, recipe.scheme, recipe.flat_vocab_size)
     try:
-        run.folder.mkdir(parents=True, exist_ok=True)
         kept.write_text(tokenizer.to_json(), encoding="utf-8")
     except OSError as error:
         raise unwritable(run.folder, error) from error

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,19 @@ class Run:
         path = self.folder / "run.json"
         return configio.load_json(path, RunFacts) if path.is_file() else None
 
+    def probe(self) -> None:
+        """Find out now, not at the first save, whether the folder can be written.
+
+        Raises:
+            TrainingError: It cannot.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                file.write(b"probe")
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
     def begin(self, facts: RunFacts) -> None:
         """Write down what is fixed.
 
@@ -87,7 +101,6 @@ class Run:
             TrainingError: The folder cannot be written.
         """
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             partial = self.folder / "run.json.partial"
             partial.write_text(configio.to_json(facts), encoding="utf-8")
             os.replace(partial, self.folder / "run.json")

@@ -1,0 +1,277 @@
+"""A run learns, loses nothing, and resumes to the bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from musicgen.assets import asset_dir
+from musicgen.checkpoint import load_checkpoint
+from musicgen.errors import (
+    ConfigError,
+    NonFiniteLossError,
+    ResumeMismatchError,
+    TrainingError,
+)
+from musicgen.training import (
+    CheckpointSaved,
+    Finished,
+    Planned,
+    StepDone,
+    TrainingRecipe,
+    Validated,
+    train,
+)
+
+RECIPE = TrainingRecipe(
+    preset="tiny",
+    d_model=32,
+    n_layers=1,
+    d_ff=32,
+    d_head_ff=32,
+    seq_len=32,
+    batch_size=2,
+    steps=24,
+    warmup_steps=4,
+    validate_steps=8,
+    validation_windows=4,
+    learning_rate=3e-3,
+)
+
+
+@pytest.fixture(scope="module")
+def music(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("music")
+    for path in sorted((asset_dir("data") / "starter").glob("*.mid"))[:6]:
+        shutil.copy(path, root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def unbroken(music: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("runs") / "unbroken"
+    list(train(music, run, RECIPE, device="cpu"))
+    return run
+
+
+def newest_bytes(run: Path) -> dict[str, bytes]:
+    folder = sorted((run / "checkpoints").iterdir())[-1]
+    names = ("model.safetensors", "optimizer.safetensors", "state.json")
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def metrics(run: Path) -> list[dict[str, float]]:
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in line.items() if k != "events_per_s"} for line in lines]
+
+
+def test_a_run_tells_what_it_does(music: Path, tmp_path: Path) -> None:
+    events = list(train(music, tmp_path / "run", RECIPE, device="cpu"))
+    steps = [event for event in events if isinstance(event, StepDone)]
+    assert [event.step for event in steps] == list(range(1, 25))
+    assert [event.step for event in events if isinstance(event, Validated)] == [8, 16, 24]
+    assert isinstance(events[-1], Finished)
+    assert sum(e.loss for e in steps[-4:]) < sum(e.loss for e in steps[:4])
+    assert steps[-1].learning_rate < steps[4].learning_rate
+    checkpoint = load_checkpoint(tmp_path / "run")
+    assert checkpoint.manifest.training["notes"] > 0
+    assert checkpoint.manifest.step == 24
+
+
+def test_same_seed_same_bytes(music: Path, unbroken: Path, tmp_path: Path) -> None:
+    list(train(music, tmp_path / "run", RECIPE, device="cpu"))
+    assert newest_bytes(tmp_path / "run") == newest_bytes(unbroken)
+    list(train(music, tmp_path / "other", replace(RECIPE, seed=1), device="cpu"))
+    assert newest_bytes(tmp_path / "other") != newest_bytes(unbroken)
+
+
+@pytest.mark.parametrize("stop_after", [1, 7, 8, 20])
+def test_stopped_and_resumed_equals_unbroken(
+    music: Path, unbroken: Path, tmp_path: Path, stop_after: int
+) -> None:
+    """Guards R08, R10, R11, R12: data order, rate and optimizer after a resume, to the bit."""
+    events = train(music, tmp_path / "run", RECIPE, device="cpu")
+    for event in events:
+        if isinstance(event, StepDone) and event.step == stop_after:
+            break
+    events.close()  # type: ignore[attr-defined]
+    torch.rand(3)  # somebody else draws from the global generator meanwhile
+    resumed = list(train(music, tmp_path / "run", TrainingRecipe(), device="cpu", resume=True))
+    planned = next(event for event in resumed if isinstance(event, Planned))
+    assert planned.first_step == stop_after
+    assert newest_bytes(tmp_path / "run") == newest_bytes(unbroken)
+    assert metrics(tmp_path / "run") == metrics(unbroken)
+    best = (tmp_path / "run" / "best" / "model.safetensors").read_bytes()
+    assert best == (unbroken / "best" / "model.safetensors").read_bytes()
+
+
+def test_killed_and_resumed_equals_unbroken(
+    music: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    """Guards lost work: SIGKILL at random moments, checkpoints after every step."""
+    kill_at_random(music, unbroken, tmp_path / "run", kills=2)
+
+
+@pytest.mark.long
+def test_twenty_kills_and_still_equal(music: Path, unbroken: Path, tmp_path: Path) -> None:
+    kill_at_random(music, unbroken, tmp_path / "run", kills=20)
+
+
+CHILD = """
+import sys
+from dataclasses import replace
+from musicgen.configio import from_mapping
+from musicgen.training import TrainingRecipe, StepDone, train
+import json, time
+recipe = from_mapping(TrainingRecipe, json.loads(sys.argv[3]))
+resume = sys.argv[4] == "resume"
+for event in train(sys.argv[1], sys.argv[2], recipe, device="cpu", resume=resume):
+    if isinstance(event, StepDone):
+        print(event.step, flush=True)
+        time.sleep(0.02)
+"""
+
+
+def kill_at_random(music: Path, unbroken: Path, run: Path, *, kills: int) -> None:
+    if not hasattr(signal, "SIGKILL"):
+        pytest.skip("this system has no SIGKILL")
+    from musicgen.configio import to_mapping
+
+    # The moment of saving changes no number, so the unbroken run may save at other moments.
+    recipe = {k: v for k, v in to_mapping(RECIPE).items() if v is not None}
+    recipe["checkpoint_minutes"] = 0.0
+    rng = random.Random(0)
+    for _ in range(kills):
+        mode = "resume" if (run / "run.json").exists() else "fresh"
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(music), str(run), json.dumps(recipe), mode],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        assert child.stdout is not None
+        child.stdout.readline()  # the first step is done: from here on anything may be cut
+        time.sleep(rng.uniform(0.0, 0.4))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    list(train(music, run, TrainingRecipe(), device="cpu", resume=True))
+    assert newest_bytes(run) == newest_bytes(unbroken)
+    assert metrics(run) == metrics(unbroken)
+
+
+def test_a_damaged_newest_checkpoint_is_passed_over(
+    music: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    events = train(music, tmp_path / "run", replace(RECIPE, checkpoint_minutes=0.0), device="cpu")
+    for event in events:
+        if isinstance(event, CheckpointSaved) and event.step == 10:
+            break
+    events.close()  # type: ignore[attr-defined]
+    newest = sorted((tmp_path / "run" / "checkpoints").iterdir())[-1]
+    data = bytearray((newest / "optimizer.safetensors").read_bytes())
+    data[-1] ^= 1
+    (newest / "optimizer.safetensors").write_bytes(bytes(data))
+    resumed = list(train(music, tmp_path / "run", TrainingRecipe(), device="cpu", resume=True))
+    planned = next(event for event in resumed if isinstance(event, Planned))
+    assert planned.first_step == 9
+    assert "damaged" in planned.notice
+    assert newest_bytes(tmp_path / "run")["model.safetensors"] == (
+        newest_bytes(unbroken)["model.safetensors"]
+    )
+
+
+def test_resume_refuses_other_settings_and_other_music(
+    music: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(unbroken, tmp_path / "run"))
+    with pytest.raises(ResumeMismatchError, match="batch_size"):
+        list(train(music, run, replace(RECIPE, batch_size=3), device="cpu", resume=True))
+    more = Path(shutil.copytree(music, tmp_path / "more"))
+    shutil.copy(next(iter(sorted(more.glob("*.mid")))), more / "again.mid")
+    with pytest.raises(ResumeMismatchError, match="music"):
+        list(train(more, run, TrainingRecipe(), device="cpu", resume=True))
+
+
+def test_a_run_is_never_overwritten(music: Path, unbroken: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="holds a run") as caught:
+        list(train(music, unbroken, RECIPE, device="cpu"))
+    assert "--resume" in caught.value.hint
+    with pytest.raises(TrainingError, match="no run to resume"):
+        list(train(music, tmp_path / "none", RECIPE, device="cpu", resume=True))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrainingError, match="is a file"):
+        list(train(music, tmp_path / "file", RECIPE, device="cpu"))
+
+
+def test_minutes_become_steps_once(music: Path, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, steps=None, minutes=0.05)
+    events = list(train(music, tmp_path / "run", recipe, device="cpu"))
+    planned = next(event for event in events if isinstance(event, Planned))
+    assert planned.seconds_per_step is not None
+    facts = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert facts["steps"] == planned.steps
+    assert facts["trial_seconds_per_step"] == planned.seconds_per_step
+    again = list(train(music, tmp_path / "run", TrainingRecipe(), device="cpu", resume=True))
+    assert next(e for e in again if isinstance(e, Planned)).steps == planned.steps
+
+
+def test_a_run_goes_on_from_a_model(music: Path, unbroken: Path, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, steps=3, learning_rate=1e-5)
+    events = list(train(music, tmp_path / "run", recipe, device="cpu", start_from=unbroken))
+    first = next(event for event in events if isinstance(event, StepDone))
+    parent = load_checkpoint(unbroken)
+    random_start = metrics(unbroken)[0]["loss"]
+    assert first.loss < random_start - 2, "it begins where the parent ended, not at random"
+    assert load_checkpoint(tmp_path / "run").manifest.training["parent"] == parent.sha256
+
+
+def test_a_corpus_smaller_than_a_window_trains(tmp_path: Path) -> None:
+    """Guards R18: fewer samples than a batch gave zero steps or a division by zero."""
+    root = tmp_path / "music"
+    root.mkdir()
+    shutil.copy(sorted((asset_dir("data") / "starter").glob("*.mid"))[0], root)
+    recipe = replace(RECIPE, seq_len=4096, batch_size=3, steps=2, epochs=None)
+    events = list(train(root, tmp_path / "run", recipe, device="cpu"))
+    assert isinstance(events[-1], Finished)
+
+
+def test_a_loss_that_leaves_the_numbers_stops_the_run(music: Path, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, learning_rate=1.0, clip_norm=1e6, warmup_steps=0, beta2=0.0)
+    try:
+        list(train(music, tmp_path / "run", replace(recipe, steps=200), device="cpu"))
+    except NonFiniteLossError as error:
+        assert "learning_rate" in error.hint
+    assert all(line.get("loss", 0) == line.get("loss", 0) for line in metrics(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("preset", "huge"), ("scheme", "abc"), ("batch_size", 0), ("seed", -1), ("minutes", 0.0)],
+)
+def test_settings_out_of_range_are_refused(setting: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=setting):
+        replace(TrainingRecipe(), **{setting: value})  # type: ignore[arg-type]
+
+
+def test_the_length_is_given_once() -> None:
+    with pytest.raises(ConfigError, match="twice"):
+        TrainingRecipe(steps=1, minutes=1.0)
+
+
+def test_an_unwritable_run_folder_is_found_out_at_once(music: Path, tmp_path: Path) -> None:
+    """Guards R05: hours lost at the first save."""
+    (tmp_path / "blocked").write_text("a file where a folder is needed")
+    began = time.monotonic()
+    with pytest.raises(TrainingError):
+        list(train(music, tmp_path / "blocked" / "run", RECIPE, device="cpu"))
+    assert time.monotonic() - began < 5

@@ -1,0 +1,144 @@
+"""A messy folder becomes a corpus, and every file has its reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from musicgen.assets import asset_dir
+from musicgen.corpus import Corpus, ScanProgress, build_corpus
+from musicgen.errors import CorpusError, NoUsableFilesError
+from musicgen.tokens import get_tokenizer
+
+STARTER = sorted((asset_dir("data") / "starter").glob("*.mid"))
+
+
+def build(root: Path, folder: Path, **options: int) -> Corpus:
+    *progress, corpus = build_corpus(root, folder, get_tokenizer(), **options)
+    assert isinstance(corpus, Corpus)
+    assert all(isinstance(found, ScanProgress) for found in progress)
+    return corpus
+
+
+def lay(root: Path, *names: str, first: int = 0) -> Path:
+    for source, name in zip(STARTER[first:], names, strict=False):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, root / name)
+    return root
+
+
+def test_events_on_disk_are_the_files_events(tmp_path: Path) -> None:
+    root = lay(tmp_path / "music", "a.mid", "b.MID", "deep/er/c.midi")
+    corpus = build(root, tmp_path / "corpus")
+    tokenizer = get_tokenizer()
+    for split in ("train", "validation"):
+        events = corpus.events(split)
+        for piece in corpus.pieces(split):
+            ids = events[piece.start : piece.start + piece.n_events]
+            assert tuple(ids[0]) == tokenizer.start_event
+            assert tuple(ids[-1]) == tokenizer.end_event
+            assert tokenizer.n_notes(ids.astype(np.int64)) == piece.n_notes
+    assert len(corpus.pieces("validation")) == 1
+
+
+def test_every_file_left_out_has_a_reason(tmp_path: Path) -> None:
+    """Guards R20: '65 inputs, 0 outputs' without a word; P68: one HTML page ends the run."""
+    root = lay(tmp_path / "music", "good.mid", "better.mid")
+    (root / "page.mid").write_text("<html>404</html>")
+    (root / "empty.mid").write_bytes(b"")
+    (root / "._good.mid").write_bytes(b"\0\5\x16\7")
+    corpus = build(root, tmp_path / "corpus")
+    assert [r.path for r in corpus.report.refused] == ["empty.mid", "page.mid"]
+    assert all(r.code and r.message for r in corpus.report.refused)
+    assert "2 files left out" in corpus.report.sentence()
+
+
+def test_copies_never_straddle_the_split(tmp_path: Path) -> None:
+    """Guards R23: the same music under another name in validation flatters the figures."""
+    root = lay(tmp_path / "music", *(f"piece{i}.mid" for i in range(12)))
+    lay(root, *(f"copy{i}.mid" for i in range(12)))
+    report = build(root, tmp_path / "corpus").report
+    assert len(report.pieces) == 12
+    assert report.refused_by_code() == {"duplicate": 12}
+    digests = [{p.digest for p in report.of_split(s)} for s in ("train", "validation")]
+    assert not digests[0] & digests[1]
+
+
+def test_folders_named_train_and_validation_decide(tmp_path: Path) -> None:
+    names = ("train/a.mid", "train/b.mid", "validation/c.mid", "test/d.mid")
+    report = build(lay(tmp_path / "music", *names), tmp_path / "corpus").report
+    assert [p.path for p in report.of_split("train")] == ["train/a.mid", "train/b.mid"]
+    assert [p.path for p in report.of_split("validation")] == ["validation/c.mid"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 20])
+def test_small_folders_can_be_split(tmp_path: Path, count: int) -> None:
+    """Guards midi-model #7: a fixed validation size that leaves nothing to train on."""
+    root = lay(tmp_path / "music", *(f"{i}.mid" for i in range(count)))
+    corpus = build(root, tmp_path / "corpus")
+    assert len(corpus.events("train")) > 1
+    assert len(corpus.events("validation")) > 1
+
+
+def test_a_file_more_moves_no_other_file(tmp_path: Path) -> None:
+    root = lay(tmp_path / "music", *(f"{i}.mid" for i in range(20)))
+    before = {p.path: p.split for p in build(root, tmp_path / "one").report.pieces}
+    lay(root, "more.mid", first=20)
+    after = {p.path: p.split for p in build(root, tmp_path / "two").report.pieces}
+    assert {path: after[path] for path in before} == before
+
+
+def test_an_unchanged_folder_is_not_read_again(tmp_path: Path) -> None:
+    root = lay(tmp_path / "music", "a.mid", "b.mid")
+    build(root, tmp_path / "corpus")
+    found = list(build_corpus(root, tmp_path / "corpus", get_tokenizer()))
+    assert len(found) == 1, "no progress: nothing was read"
+    os.utime(root / "a.mid", ns=(1, 1))
+    assert len(list(build_corpus(root, tmp_path / "corpus", get_tokenizer()))) == 3
+
+
+@pytest.mark.parametrize("damage", ["shorter", "gone", "index"])
+def test_a_damaged_corpus_is_made_again(tmp_path: Path, damage: str) -> None:
+    root = lay(tmp_path / "music", "a.mid", "b.mid")
+    first = build(root, tmp_path / "corpus")
+    expected = np.array(first.events("train"))
+    events = tmp_path / "corpus" / "train.u16"
+    if damage == "shorter":
+        events.write_bytes(events.read_bytes()[:-8])
+    elif damage == "gone":
+        events.unlink()
+    else:
+        (tmp_path / "corpus" / "corpus.json").write_text("{")
+    assert np.array_equal(build(root, tmp_path / "corpus").events("train"), expected)
+
+
+def test_workers_give_the_same_corpus(tmp_path: Path) -> None:
+    root = lay(tmp_path / "music", *(f"{i}.mid" for i in range(24)))
+    shutil.copy(STARTER[0], root / "copy.mid")
+    (root / "bad.mid").write_text("no")
+    alone = build(root, tmp_path / "one", n_workers=1)
+    together = build(root, tmp_path / "two", n_workers=2)
+    assert alone.report == together.report
+    assert np.array_equal(alone.events("train"), together.events("train"))
+
+
+@pytest.mark.parametrize("what", ["missing", "file", "nothing", "text", "unusable"])
+def test_folders_without_music_are_refused_in_a_sentence(tmp_path: Path, what: str) -> None:
+    """Guards R19: 'num_samples should be positive, got 0'."""
+    root = tmp_path / "music"
+    if what == "file":
+        root.write_text("a file")
+    elif what != "missing":
+        root.mkdir()
+    if what == "text":
+        (root / "a.txt").write_text("hello")
+    if what == "unusable":
+        (root / "a.mid").write_text("hello")
+    with pytest.raises(CorpusError) as caught:
+        build(root, tmp_path / "corpus")
+    assert str(root) in caught.value.message
+    assert caught.value.hint
+    assert isinstance(caught.value, NoUsableFilesError) == (what not in ("missing", "file"))
