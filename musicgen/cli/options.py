@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -15,6 +15,7 @@ MAX_SECONDS = 3600.0
 DEVICES = ("auto", "cpu", "cuda")
 
 NumberT = TypeVar("NumberT", bound="float | int | None")
+TextT = TypeVar("TextT", bound="str | None")
 
 
 def within(low: float, high: float, *, above_low: bool = False) -> Callable[[NumberT], NumberT]:
@@ -38,10 +39,15 @@ def within(low: float, high: float, *, above_low: bool = False) -> Callable[[Num
     return check
 
 
-def _device(value: str) -> str:
-    if value not in DEVICES:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(DEVICES)}.")
-    return value
+def one_of(names: Sequence[str]) -> Callable[[TextT], TextT]:
+    """Return an option's check that its value, if it is given, is one of `names`."""
+
+    def check(value: TextT) -> TextT:
+        if value is not None and value not in names:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}.")
+        return value
+
+    return check
 
 
 def _some_text(value: str) -> str:
@@ -120,7 +126,7 @@ Device = Annotated[
     str,
     typer.Option(
         metavar="|".join(DEVICES),
-        callback=_device,
+        callback=one_of(DEVICES),
         help="What computes; auto takes a CUDA device where there is one.",
     ),
 ]

@@ -36,7 +36,7 @@ def render(
         else:
             data, facts, warnings = _sound(console, document, suffix)
         save(output, data)
-        warnings = [*(f"{w.code}: {w.message}" for w in document.warnings), *warnings]
+        warnings = [*(warning.message for warning in document.warnings), *warnings]
         console.result(
             {"file": str(output), "bytes": len(data), **facts, "warnings": warnings},
             f"{output}: {duration(facts['seconds'])} of music, {len(data):,} bytes",
@@ -49,7 +49,7 @@ def _picture(document: MidiDocument) -> tuple[bytes, dict[str, Any], list[str]]:
     from musicgen.midi import note_table
 
     notes = note_table(document.score, include_drums=True)
-    facts = {"notes": len(notes), "seconds": float(notes.end_s.max(initial=0.0))}
+    facts = {"notes": len(notes), "seconds": round(float(notes.end_s.max(initial=0.0)), 3)}
     return roll_png(notes), facts, []
 
 
@@ -61,6 +61,9 @@ def _sound(
     console.progress("Playing the music ...")
     sound = audio.render(document.data)
     data = audio.mp3_bytes(sound) if suffix == ".mp3" else audio.wav_bytes(sound)
-    seconds = sound.samples.shape[-1] / sound.sample_rate
-    facts = {"seconds": seconds, "sample_rate": sound.sample_rate}
-    return data, facts, [str(warning) for warning in sound.warnings]
+    facts = {
+        "seconds": round(sound.seconds, 3),
+        "sample_rate": sound.sample_rate,
+        "engine": sound.engine,
+    }
+    return data, facts, list(sound.warnings)

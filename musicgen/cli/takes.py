@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from musicgen.cli.console import Console
+from musicgen.cli.console import EXIT_ERROR, Console
 from musicgen.cli.options import MAX_SEED
 from musicgen.cli.paths import midi_path, save, take_paths, try_out
-from musicgen.errors import AudioError
+from musicgen.errors import MusicgenError
 
 if TYPE_CHECKING:
     from musicgen.pipeline import MusicPipeline, Take
@@ -57,7 +57,7 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     console.progress(f"Loading the model {wanted.model} ...")
     pipeline = MusicPipeline.load(wanted.model, device=wanted.device, threads=1)
     reports: list[dict[str, Any]] = []
-    silent: AudioError | None = None
+    silent = False
     for number, path in enumerate(paths):
         console.how_to_go_on = _how_to_go_on(paths[:number])
         label = f"take {number + 1} of {len(paths)}: " if len(paths) > 1 else ""
@@ -66,17 +66,19 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
         report: dict[str, Any] = {"file": str(path), **take.as_dict()}
         if wanted.wav:
             try:
-                report["wav"] = _save_sound(take, path.with_suffix(".wav"))
-            except AudioError as error:
-                # The music is made and saved; that it has no sound is said at the end.
-                report["wav"], silent = None, error
+                report |= _save_sound(take, path.with_suffix(".wav"))
+            except MusicgenError as error:
+                # The music is made and saved: that it has no sound costs nobody the take.
+                silent = True
+                report |= {"wav": None, "warnings": [*take.warnings, str(error)]}
         reports.append(report)
         if not console.as_json:
             console.result(report, *_describe(report))
     if console.as_json:
         console.result({"takes": reports})
-    if silent is not None:
-        raise silent
+    if silent:
+        console.note("Error: a take has no sound; its warnings say why.")
+        raise typer.Exit(EXIT_ERROR)
 
 
 def _read(source: Path | None) -> Any:
@@ -113,11 +115,12 @@ def _make(
     return take
 
 
-def _save_sound(take: Take, path: Path) -> str:
+def _save_sound(take: Take, path: Path) -> dict[str, Any]:
     from musicgen.audio import render, wav_bytes
 
-    save(path, wav_bytes(render(take.midi)))
-    return str(path)
+    sound = render(take.midi)
+    save(path, wav_bytes(sound))
+    return {"wav": str(path), "warnings": [*take.warnings, *sound.warnings]}
 
 
 def _describe(report: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,173 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
 
-def train() -> None:
-    """Train."""
+import typer
+
+from musicgen.cli import options
+from musicgen.cli.console import Console, duration, session
+
+# The rooms that own these import torch, which help must not wait for; a test compares them.
+PRESETS = ("tiny", "small", "medium")
+SCHEMES = ("piano", "tsd", "remi", "midilike")
+LENGTHS = ("steps", "minutes", "epochs")
+
+
+def train(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="MIDI files, at any depth below it.")
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="RUN", help="The folder of the run: models, metrics, state."
+        ),
+    ],
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(PRESETS),
+            callback=options.one_of(PRESETS),
+            help="Size of the model, about 1, 6 and 20 million parameters; without it: small.",
+        ),
+    ] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(SCHEMES),
+            callback=options.one_of(SCHEMES),
+            help="How music becomes events; without it: piano, one event a note.",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="All settings; options given here go before it."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", callback=options.within(1, 100_000_000), help="Train this many steps."
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            callback=options.within(0.05, 1_000_000),
+            help="Train about this long: a short trial turns it into steps. Without a length: 20.",
+        ),
+    ] = None,
+    epochs: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            callback=options.within(0.001, 1_000_000),
+            help="Go through the music this many times.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            callback=options.within(0, options.MAX_SEED),
+            help="First weights and order of the music; without it: 0.",
+        ),
+    ] = None,
+    device: options.Device = "auto",
+    scratch: Annotated[
+        bool, typer.Option("--scratch", help="Begin with random weights (as without --from).")
+    ] = False,
+    start_from: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MODEL", help="Begin with the weights of this model."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in RUN where it stopped.")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train a model on a folder of MIDI files. Ctrl-C keeps what was learned; --resume goes on."""
+    given = {"preset": preset, "scheme": scheme, "seed": seed}
+    lengths = {"steps": steps, "minutes": minutes, "epochs": epochs}
+    given = {name: value for name, value in {**given, **lengths}.items() if value is not None}
+    if sum(name in given for name in LENGTHS) > 1:
+        raise typer.BadParameter("give one of --steps, --minutes and --epochs.")
+    if start_from is not None and (scratch or resume):
+        other = "--scratch" if scratch else "--resume"
+        raise typer.BadParameter(f"--from and {other} exclude each other.")
+    with session(as_json=as_json) as console:
+        from musicgen import training
+
+        recipe = _recipe(config, given)
+        console.how_to_go_on = "Nothing was trained yet."
+        run = training.train(
+            folder, output, recipe, device=device, start_from=start_from, resume=resume
+        )
+        # Closing is what makes the run keep its state, also when Ctrl-C comes between two events.
+        with closing(run):
+            _follow(console, run, folder, output)
+
+
+def _recipe(config: Path | None, given: dict[str, Any]) -> Any:
+    from musicgen.configio import from_mapping, read_toml
+    from musicgen.training import TrainingRecipe
+
+    settings = {} if config is None else read_toml(config)
+    if any(name in given for name in LENGTHS):
+        settings = {name: value for name, value in settings.items() if name not in LENGTHS}
+    where = "the command line" if config is None else str(config)
+    return from_mapping(TrainingRecipe, {**settings, **given}, where=where)
+
+
+def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
+    """Say what happens until the run is finished."""
+    from musicgen import training
+
+    report: dict[str, Any] = {"run": str(output)}
+    for event in run:
+        if isinstance(event, training.StepDone):
+            console.progress(
+                f"step {event.step:,} of {event.steps:,}, loss {event.loss:.3f}, "
+                f"{event.events_per_s:,.0f} events a second, {duration(event.seconds_left)} left"
+            )
+        elif isinstance(event, training.Validated):
+            best = ", the best so far" if event.is_best else ""
+            console.note(f"step {event.step:,}: {event.bits_per_note:.3f} bits a note{best}")
+        elif isinstance(event, training.Scanned):
+            report |= {"pieces": event.n_pieces, "refused": event.n_refused}
+            console.note(event.summary)
+        elif isinstance(event, training.Planned):
+            report |= {"parameters": event.parameters, "steps": event.steps}
+            console.how_to_go_on = f"Go on with: musicgen train {folder} -o {output} --resume"
+            _say_plan(console, event)
+        elif isinstance(event, training.CheckpointSaved):
+            console.progress(f"step {event.step:,}: kept in {event.folder}")
+        elif isinstance(event, training.Finished):
+            _say_end(console, event, report, output)
+        else:
+            console.progress(f"{event.done:,} of {event.total:,} files read")
+
+
+def _say_plan(console: Console, plan: Any) -> None:
+    begun = f", {plan.first_step:,} of them done" if plan.first_step else ""
+    console.note(f"{plan.parameters:,} parameters, {plan.steps:,} steps{begun}")
+    if plan.seconds_per_step is not None:
+        left_s = (plan.steps - plan.first_step) * plan.seconds_per_step
+        pace = f"{plan.seconds_per_step:.2f} s a step in a trial"
+        console.note(f"about {duration(left_s)} of training ({pace})")
+    if plan.notice:
+        console.note(plan.notice)
+
+
+def _say_end(console: Console, end: Any, report: dict[str, Any], output: Path) -> None:
+    bits = end.bits_per_note if math.isfinite(end.bits_per_note) else None
+    quality = "no held-out music to measure" if bits is None else f"{bits:.3f} bits a note"
+    console.result(
+        {**report, "model": str(end.best), "bits_per_note": bits},
+        f"{output}: {end.step:,} steps, {quality}; the best model is in {end.best}",
+        f"Make music with it: musicgen generate -o OUT.mid --model {output}",
+    )

@@ -1,4 +1,4 @@
-"""The starter pieces are what their script composes, and are music in the sense of our own reader."""
+"""The starter pieces are what their script composes, and music in the sense of our own reader."""
 
 from __future__ import annotations
 

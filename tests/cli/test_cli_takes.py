@@ -1,0 +1,177 @@
+"""`musicgen generate` and `musicgen continue` with a small random model."""
+
+from __future__ import annotations
+
+import json
+import wave
+
+import pytest
+
+TAKE_KEYS = {
+    "file",
+    "notes",
+    "seconds",
+    "prompt_seconds",
+    "prompt_notes",
+    "seed",
+    "finish_reason",
+    "events",
+    "events_per_s",
+    "engine",
+    "model",
+    "model_sha256",
+    "repairs",
+    "warnings",
+}
+
+
+def notes_of(file):
+    from musicgen.midi import note_table, read_midi
+
+    table = note_table(read_midi(file).score)
+    return list(
+        zip(
+            table.onset_s.round(6).tolist(),
+            table.end_s.round(6).tolist(),
+            table.pitch.tolist(),
+            table.velocity.tolist(),
+            strict=True,
+        )
+    )
+
+
+def test_generate_writes_the_file_it_reports(call_json, small_model, tmp_path):
+    out = tmp_path / "new folder" / "a.mid"
+    report = call_json("generate", "-o", out, "--model", small_model, "--seconds", 4, "--seed", 3)
+    assert set(report) == {"takes"}
+    [take] = report["takes"]
+    assert set(take) == TAKE_KEYS
+    assert take["file"] == str(out)
+    assert take["seed"] == 3
+    assert take["model"] == "small"
+    assert (take["prompt_notes"], take["prompt_seconds"]) == (0, 0)
+    notes = notes_of(out)
+    assert take["notes"] == len(notes) > 0
+    assert take["seconds"] == pytest.approx(max(end for _, end, _, _ in notes), abs=0.002)
+    assert take["seconds"] == pytest.approx(4, rel=0.05)
+
+
+def test_takes_have_their_own_seeds_and_can_be_made_alone(call_json, small_model, tmp_path):
+    common = ("--model", small_model, "--seconds", 3)
+    takes = call_json("generate", "-o", tmp_path / "x", "--takes", 3, "--seed", 5, *common)["takes"]
+    assert [take["seed"] for take in takes] == [5, 6, 7]
+    names = [tmp_path / f"x-{i}.mid" for i in (1, 2, 3)]
+    assert [take["file"] for take in takes] == [str(name) for name in names]
+    alone = tmp_path / "alone.mid"
+    call_json("generate", "-o", alone, "--seed", 6, *common)
+    assert alone.read_bytes() == names[1].read_bytes()
+    assert names[0].read_bytes() != names[1].read_bytes()
+
+
+def test_without_a_seed_one_is_drawn_and_told(call_json, small_model, tmp_path):
+    common = ("--model", small_model, "--seconds", 2)
+    [first] = call_json("generate", "-o", tmp_path / "a.mid", *common)["takes"]
+    [second] = call_json("generate", "-o", tmp_path / "b.mid", *common)["takes"]
+    assert first["seed"] != second["seed"]
+    call_json("generate", "-o", tmp_path / "c.mid", "--seed", first["seed"], *common)
+    assert (tmp_path / "c.mid").read_bytes() == (tmp_path / "a.mid").read_bytes()
+
+
+def test_continue_keeps_the_prompt_and_adds(call_json, small_model, piece, tmp_path):
+    out = tmp_path / "longer.mid"
+    report = call_json(
+        "continue", piece, "-o", out, "--model", small_model, "--seconds", 3, "--seed", 1
+    )
+    [take] = report["takes"]
+    assert (take["prompt_notes"], take["notes"]) == (24, len(notes_of(out)))
+    assert take["notes"] > 24
+    assert set(notes_of(piece)) <= set(notes_of(out))
+
+
+def test_prompt_seconds_and_only_new_cut(call_json, small_model, piece, tmp_path):
+    args = ("continue", piece, "--model", small_model, "--seconds", 3, "--seed", 1)
+    [take] = call_json(*args, "-o", tmp_path / "a.mid", "--prompt-seconds", 2)["takes"]
+    assert (take["prompt_notes"], take["prompt_seconds"]) == (8, 2.0)
+    [new] = call_json(*args, "-o", tmp_path / "b.mid", "--prompt-seconds", 2, "--only-new")["takes"]
+    assert len(notes_of(tmp_path / "b.mid")) == new["notes"] == take["notes"] - 8
+
+
+def test_the_input_is_never_overwritten(call, small_model, piece):
+    before = piece.read_bytes()
+    result = call("continue", piece, "-o", piece, "--model", small_model)
+    assert result.exit_code == 2
+    assert "input itself" in result.stderr
+    assert piece.read_bytes() == before
+
+
+def test_neither_may_a_numbered_take_be_the_input(call, small_model, piece, tmp_path):
+    source = tmp_path / "a-2.mid"
+    source.write_bytes(piece.read_bytes())
+    result = call("continue", source, "-o", tmp_path / "a.mid", "--takes", 2)
+    assert result.exit_code == 2
+    assert source.read_bytes() == piece.read_bytes()
+
+
+def test_wav_lies_beside_and_sounds(call_json, small_model, tmp_path):
+    out = tmp_path / "a.mid"
+    report = call_json("generate", "-o", out, "--model", small_model, "--seconds", 2, "--wav")
+    assert report["takes"][0]["wav"] == str(tmp_path / "a.wav")
+    with wave.open(str(tmp_path / "a.wav")) as sound:
+        assert sound.getnframes() / sound.getframerate() >= 2
+        assert any(sound.readframes(sound.getnframes()))
+
+
+def test_a_failing_synthesizer_never_costs_the_take(call, small_model, tmp_path, monkeypatch):
+    from musicgen import audio
+    from musicgen.errors import AudioError
+
+    def broken(midi):
+        raise AudioError("No engine could play it.", hint="Reinstall.")
+
+    monkeypatch.setattr(audio, "render", broken)
+    out = tmp_path / "a.mid"
+    args = ("generate", "-o", out, "--model", small_model, "--seconds", 2, "--wav", "--json")
+    result = call(*args)
+    assert result.exit_code == 1
+    [take] = json.loads(result.stdout)["takes"]
+    assert take["wav"] is None
+    assert "No engine could play it. Reinstall." in take["warnings"]
+    assert "no sound" in result.stderr
+    assert len(notes_of(out)) == take["notes"]
+
+
+def test_what_cannot_be_written_is_found_out_before_the_model_is_loaded(call, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    result = call("generate", "-o", tmp_path / "file" / "a.mid", "--model", "no such model")
+    assert result.exit_code == 1
+    assert "cannot be written" in result.stderr
+    assert "no such model" not in result.stderr
+
+
+def test_a_bad_prompt_is_found_out_before_the_model_is_loaded(call, tmp_path):
+    bad = tmp_path / "page.mid"
+    bad.write_bytes(b"<!DOCTYPE html><html>404</html>")
+    result = call("continue", bad, "-o", tmp_path / "a.mid", "--model", "no such model", "--json")
+    assert result.exit_code == 1
+    error = json.loads(result.stdout)["error"]
+    assert "HTML" in error["message"] or "web page" in error["message"]
+    assert error["hint"]
+    assert not (tmp_path / "a.mid").exists()
+
+
+def test_an_unknown_model_is_a_sentence_with_the_way_on(call, tmp_path):
+    result = call("generate", "-o", tmp_path / "a.mid", "--model", "violin", "--json")
+    assert result.exit_code == 1
+    payload = json.loads(result.stdout)
+    assert payload["ok"] is False
+    assert payload["error"]["code"] == "checkpoint-not-found"
+    assert "violin" in payload["error"]["message"]
+
+
+def test_text_tells_people_the_same(call, small_model, piece, tmp_path):
+    out = tmp_path / "line\nbreak.mid"
+    result = call("continue", piece, "-o", out, "--model", small_model, "--seconds", 2, "--seed", 9)
+    assert result.exit_code == 0, result.output
+    assert "seed 9" in result.stdout
+    assert "line\\nbreak.mid" in result.stdout
+    assert "goes on from 24 notes in 6.0 s" in result.stdout
