@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import session
+from musicgen.cli.console import session, visible
 from musicgen.cli.paths import save, suffix_among, try_out
 from musicgen.errors import ConfigError
 
@@ -63,7 +63,10 @@ def attention(
         n_layers, n_heads = view.weights.shape[:2]
         layers = _chosen("layer", layer, n_layers)
         heads = _chosen("head", head, n_heads)
-        data = _arrays(view, layers, heads) if suffix == ".npz" else _picture(view, layers, heads)
+        if suffix == ".npz":
+            data = _arrays(view, layers, heads)
+        else:
+            data = _picture(view, layers, heads, title=visible(source.name))
         save(output, data)
         console.result(
             {
@@ -103,10 +106,22 @@ def _arrays(view: AttentionView, layers: range, heads: range) -> bytes:
     return buffer.getvalue()
 
 
-def _picture(view: AttentionView, layers: range, heads: range) -> bytes:
+def _picture(view: AttentionView, layers: range, heads: range, *, title: str) -> bytes:
+    import numpy as np
+
     from musicgen.figures import attention_png, layers_heads_png
 
-    chosen = view.weights[layers.start : layers.stop, heads.start : heads.stop]
     if len(layers) == len(heads) == 1:
-        return attention_png(chosen[0, 0])
-    return layers_heads_png(chosen)
+        # An event that is no note stands at the time of the note before it.
+        onset_s = view.notes[view.note_index, 0] * (view.note_index >= 0)
+        return attention_png(
+            view.weights[layers.start, heads.start],
+            times_s=np.maximum.accumulate(onset_s),
+            title=f"{title}: layer {layers.start}, head {heads.start}",
+        )
+    return layers_heads_png(
+        view.weights[layers.start : layers.stop, heads.start : heads.stop],
+        first_layer=layers.start,
+        first_head=heads.start,
+        title=title,
+    )

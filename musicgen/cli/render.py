@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import Console, duration, session
+from musicgen.cli.console import Console, duration, session, visible
 from musicgen.cli.paths import save, suffix_among, try_out
 
 if TYPE_CHECKING:
@@ -46,11 +46,18 @@ def render(
 
 def _picture(document: MidiDocument) -> tuple[bytes, dict[str, Any], list[str]]:
     from musicgen.figures import roll_png
-    from musicgen.midi import note_table
+    from musicgen.midi import note_table, pedal_spans
 
-    notes = note_table(document.score, include_drums=True)
+    score = document.score
+    notes = note_table(score, include_drums=True)
     facts = {"notes": len(notes), "seconds": round(float(notes.end_s.max(initial=0.0)), 3)}
-    return roll_png(notes), facts, []
+    picture = roll_png(
+        notes,
+        pedals=pedal_spans(score),
+        track_names={index: visible(track.name) for index, track in enumerate(score.tracks)},
+        title=visible(document.name),
+    )
+    return picture, facts, []
 
 
 def _sound(
