@@ -55,7 +55,7 @@ def reread_bits(decoder, ids: np.ndarray, window: int, kept: int, lead: np.ndarr
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Bits a note beyond the window")
     parser.add_argument("model")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pieces", type=int, default=20)

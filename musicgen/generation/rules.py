@@ -84,10 +84,14 @@ class Rules:
 
     def complaint(self, event: PlayedEvent) -> str | None:
         """Say what is wrong with a whole event that was not yet played, or None."""
-        if event.pitch is None or event.end_s is None:
+        if event.is_end:
             return None
         if event.onset_s > max(self._latest_end_s, self._plan.start_s) + LONGEST_SILENCE_S:
             return "silence"
+        if event.onset_s >= self._plan.target_s and not self._plan.reached(self._latest_end_s):
+            return "ending"
+        if event.pitch is None or event.end_s is None:
+            return None
         if event.end_s - event.onset_s > LONGEST_NOTE_S:
             return "stuck-note"
         if event.onset_s < self._room_from_s():

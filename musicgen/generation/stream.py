@@ -30,29 +30,31 @@ HEAT, HEAT_EVENTS = 1.1, 8
 """How warm, and for how many events, the draw is after a step back."""
 
 STEPS_BACK, STEPS_BACK_A_SECOND = 12, 0.1
-"""How often a take may step back: so many times, and more in a longer one."""
+"""How often a take may step back: so many times, and more in a longer one (flat: fourfold)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefilled:
-    """The prompt was read.
-
-    Attributes:
-        seen_events: How many of its last events the model sees.
-        clock_s: The instant from which the gaps of the new events count.
-    """
+    """The prompt was read; the model sees its last `seen_events` events."""
 
     seen_events: int
-    clock_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventMade:
-    """One more event: its number among the new ones, its ids, and when it sounds."""
+    """One more event.
+
+    Attributes:
+        index: Its number among the new ones.
+        event: Its K ids.
+        played: When it sounds, and what.
+        clock_s: The instant from which the times of all new events up to this one count.
+    """
 
     index: int
     event: Event
     played: PlayedEvent
+    clock_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +133,6 @@ class _Stream:
         self._settings = settings.resolve(tokenizer.attribute_names)
         self._hot = tuple(each.heated(HEAT) for each in self._settings)
         self._hot_until = 0
-        self._steps_back_left = STEPS_BACK + int(STEPS_BACK_A_SECOND * plan.wanted_s)
         self._context = Context(decoder)
         self._made: list[tuple[Event, PlayedEvent]] = []
         self._to_withdraw = 0
@@ -145,16 +146,18 @@ class _Stream:
         now_s = float(tokenizer.decode_events(ids).onset_s[-1])
         values = event_values(tokenizer)
         if values is None:
-            # A flat scheme tells the time only after the fact: its new music is moved to the cut.
-            now_s = max(now_s, plan.start_s)
             self._rules = Rules(tokenizer, plan, now_s=now_s)
         else:
             self._rules = NoteRules(tokenizer, plan, values, now_s=now_s, held_keys=held_keys)
-        self._watch = LoopWatch(events_a_note=4 if values is None else 1)
+        events_a_note = 4 if values is None else 1
+        self._watch = LoopWatch(events_a_note)
+        self._steps_back_left = events_a_note * (
+            STEPS_BACK + int(STEPS_BACK_A_SECOND * plan.wanted_s)
+        )
         self._clock_s, self._clock = now_s, tokenizer.clock(now_s)
         self._n_prompt = len(ids)
         self._hidden = self._context.extend(ids)
-        return Prefilled(seen_events=len(ids) - self._context.first_seen, clock_s=now_s)
+        return Prefilled(seen_events=len(ids) - self._context.first_seen)
 
     def step(self) -> EventMade | SteppedBack | None:
         """Make one event, or withdraw some; None when there is no more."""
@@ -167,6 +170,11 @@ class _Stream:
             return None
         event = self._rules.waiting() or self._draw()
         played = self._clock.push(event)
+        if played.pitch is not None and played.onset_s < self._plan.start_s - 1e-6:
+            # A flat scheme tells the time after the fact. What came before the cut is moved there.
+            self._clock_s += self._plan.start_s - played.onset_s
+            self._wind_clock()
+            played = self._clock.push(event)
         complaint = self._rules.complaint(played)
         if complaint and self._may_step_back(complaint):
             return self._step_back(self._after_last_note(), complaint)
@@ -183,7 +191,8 @@ class _Stream:
         looping = self._watch.push(event, played.pitch)
         if looping and self._may_step_back("loop"):
             self._to_withdraw = looping
-        return EventMade(index=len(self._made) - 1, event=event, played=played)
+        index = len(self._made) - 1
+        return EventMade(index=index, event=event, played=played, clock_s=self._clock_s)
 
     def _may_step_back(self, why: str) -> bool:
         if self._steps_back_left:
@@ -198,13 +207,17 @@ class _Stream:
         self._to_withdraw = 0
         self._hot_until = index + HEAT_EVENTS
         del self._made[index:]
-        self._clock = self._tokenizer.clock(self._clock_s)
-        for event, _ in self._made:
-            self._clock.push(event)
+        self._wind_clock()
         self._rules.restart([played for _, played in self._made])
         self._watch.restart([(event, played.pitch) for event, played in self._made])
         self._hidden = self._context.step_back(min(self._n_prompt + index, len(self._context)))
         return SteppedBack(index=index, why=why)
+
+    def _wind_clock(self) -> None:
+        """Set the clock to the end of the new events."""
+        self._clock = self._tokenizer.clock(self._clock_s)
+        for event, _ in self._made:
+            self._clock.push(event)
 
     def _after_last_note(self) -> int:
         index = len(self._made)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from musicgen.errors import GenerationError
 from musicgen.generation import (
     EventMade,
     Finished,
@@ -78,7 +79,7 @@ class TakeStream(Iterator["Progress | Take"]):
         """Return the next progress; the take when it is done.
 
         Raises:
-            GenerationError: The model gave no numbers.
+            GenerationError: The model gave no numbers, or not one note.
             StopIteration: The take was returned, or the stream closed.
         """
         if self._take is not None:
@@ -96,15 +97,25 @@ class TakeStream(Iterator["Progress | Take"]):
                 del self._made[event.index :]
             else:
                 self._finished = event
+                if not self._has_notes:
+                    raise GenerationError(
+                        f"The model made no note in {self._recipe.plan.wanted_s:g} seconds.",
+                        hint="Use a model that was trained longer, or a longer piece.",
+                        code="no-notes-made",
+                    )
                 return self._finish(event.reason)
         return self._progress()
 
     def finish(self) -> Take | None:
         """Stop, and return the take so far; None before its first note."""
         self.close()
-        if self._take is None and any(made.played.pitch is not None for made in self._made):
+        if self._take is None and self._has_notes:
             self._finish("stopped")
         return self._take
+
+    @property
+    def _has_notes(self) -> bool:
+        return any(made.played.pitch is not None for made in self._made)
 
     def close(self) -> None:
         """Stop, and forget what was made."""
@@ -133,12 +144,7 @@ class TakeStream(Iterator["Progress | Take"]):
         new_ids = new_ids.reshape(-1, tokenizer.n_attributes)
         decoded = tokenizer.decode_events(new_ids)
         notices = Counter(dict(self._finished.notices if self._finished else ()))
-        # The decoder reads the new events as a piece of their own; here they take their place.
-        notes = decoded.notes
-        shift = prefilled.clock_s
-        notes = NoteTable.of(
-            notes.onset_s + shift, notes.end_s + shift, notes.pitch, notes.velocity
-        )
+        notes = self._in_place(decoded.notes)
         notes, held = fit_ending(notes, plan, ring=reason == "length")
         notices["ending-held"] = int(held)
 
@@ -146,7 +152,9 @@ class TakeStream(Iterator["Progress | Take"]):
         warnings = list(prompt.warnings) if prompt else []
         warnings += seen_warning(before, prefilled.seen_events) if prompt else []
         warnings += notice_warnings(notices) + event_warnings(decoded.repairs)
-        counted = sum(n for why, n in notices.items() if why not in ("ending", "loop-left"))
+        counted = sum(
+            n for why, n in notices.items() if not (why == "ending" or why.endswith("-left"))
+        )
         self._take = Take(
             midi=_file(prompt, notes, only_new=recipe.only_new),
             notes=len(notes) + (prompt.notes if prompt and not recipe.only_new else 0),
@@ -167,6 +175,11 @@ class TakeStream(Iterator["Progress | Take"]):
             new_notes=notes,
         )
         return self._take
+
+    def _in_place(self, notes: NoteTable) -> NoteTable:
+        """Set notes that the decoder read as a piece of their own where they were played."""
+        shift = self._made[-1].clock_s if self._made else 0.0
+        return NoteTable.of(notes.onset_s + shift, notes.end_s + shift, notes.pitch, notes.velocity)
 
 
 def _played_notes(played: list[PlayedEvent]) -> NoteTable:

@@ -377,3 +377,42 @@ def test_the_preview_of_a_file_and_of_a_part():
     part = preview(data, seconds=2.1)
     assert part.end_s == pytest.approx(2.1)
     assert len(part.notes) == 9 + 4
+
+
+class Parrot(torch.nn.Module):
+    """A stand-in that knows one piece by heart, and goes on from wherever the prompt ends."""
+
+    def __init__(self, ids, vocab_sizes):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+        self.ids = ids
+        self.config = DecoderConfig(
+            vocab_sizes=vocab_sizes, d_model=16, n_layers=1, n_heads=2, d_ff=8, max_seq_len=1024
+        )
+
+    def trunk(self, ids, *, cache):
+        at = torch.arange(cache.length, cache.length + ids.shape[1], dtype=torch.float32)
+        cache.advance(ids.shape[1])
+        return at[None, :, None].expand(1, -1, 16)
+
+    def attribute_logits(self, hidden, k, previous):
+        logits = torch.zeros(1, self.config.vocab_sizes[k])
+        logits[0, self.ids[int(hidden[0, 0]) + 1, k]] = 99.0
+        return logits
+
+
+@pytest.mark.parametrize("scheme", ["piano", "tsd", "remi", "midilike"])
+def test_the_seam_is_in_time_under_every_scheme(scheme):
+    # What the model wants after the prompt comes exactly when it wants it.
+    tokenizer = get_tokenizer(scheme)
+    whole = read_midi(PIANO)
+    ids = tokenizer.encode(whole.score)
+    pipeline = MusicPipeline(Parrot(ids, tokenizer.vocab_sizes), tokenizer)
+    take = pipeline.continue_(PIANO, 4.0, seconds=6.1, seed=0)
+    table, expected = note_table(read_midi(take.midi).score), note_table(whole.score)
+    check_facts(take)
+    assert take.prompt_notes == 16
+    assert table.onset_s == pytest.approx(expected.onset_s, abs=0.01)
+    assert table.end_s == pytest.approx(expected.end_s, abs=0.02)
+    assert table.pitch.tolist() == expected.pitch.tolist()
+    assert (take.repairs, take.warnings) == (0, ())

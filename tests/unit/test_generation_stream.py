@@ -206,7 +206,6 @@ def test_only_the_last_part_of_a_long_prompt_is_read():
     )
     first = next(stream)
     assert first.seen_events == 56
-    assert first.clock_s == pytest.approx(9999.9)
     onsets = [n.onset_s for n in notes_of([e for e in stream if isinstance(e, EventMade)])]
     assert onsets[0] >= 10_000.0
 
