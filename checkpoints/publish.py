@@ -1,0 +1,113 @@
+"""Make the shipped model of a finished run: bf16 weights, licence, figures, model card.
+
+    python checkpoints/publish.py runs/piano maestro/validation --minutes 103 --machine "two cores"
+
+Measures the run's best model on the held-out folder and a trigram beside it, then writes
+checkpoints/piano. The weights are measured as they ship, rounded to bf16.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from musicgen.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from musicgen.corpus.store import open_corpus
+from musicgen.evaluation import EvaluationReport, Trigram, evaluate
+
+HERE = Path(__file__).resolve().parent
+LICENCE = "CC-BY-NC-SA-4.0"
+NATS_OF_388_EVENTS = np.log(2) / 4.07
+"""From bits a note to nats a token of the Music Transformer's vocabulary on MAESTRO v2."""
+
+
+def main() -> None:
+    """Publish."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("held_out", type=Path)
+    parser.add_argument("--name", default="piano")
+    parser.add_argument("--minutes", type=float, required=True, help="how long the run took")
+    parser.add_argument("--machine", required=True, help="what it ran on, in words")
+    arguments = parser.parse_args()
+    best = load_checkpoint(arguments.run)
+    folder = HERE / arguments.name
+    save(folder, best, {})
+    *_, report = evaluate(load_checkpoint(folder), arguments.held_out)
+    if not isinstance(report, EvaluationReport):
+        raise SystemExit("the evaluation did not finish")
+    figures = {
+        "folder": "maestro/validation",
+        "bits_per_note": round(report.bits_per_note, 4),
+        "bits_by_attribute": {k: round(v, 4) for k, v in report.bits_by_attribute.items()},
+        "trigram_bits_per_note": round(trigram_bits(arguments.run, best), 4),
+        "notes": report.notes,
+        "pieces": report.pieces,
+        "minutes": arguments.minutes,
+        "machine": arguments.machine,
+    }
+    save(folder, best, figures)
+    card = (HERE / "card.md").read_text(encoding="utf-8").format(**card_fields(best, figures))
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+
+
+def save(folder: Path, best: Checkpoint, figures: dict[str, Any]) -> None:
+    """Write the checkpoint to ship."""
+    save_checkpoint(
+        folder,
+        decoder=best.decoder,
+        tokenizer=best.tokenizer,
+        name=folder.name,
+        step=best.manifest.step,
+        training={**best.manifest.training, "figures": figures},
+        licence=LICENCE,
+        dtype=torch.bfloat16,
+    )
+
+
+def trigram_bits(run: Path, best: Checkpoint) -> float:
+    """Return the bits a note of the trigram on the run's own split."""
+    corpus = open_corpus(run / "corpus")
+    if corpus is None:
+        raise SystemExit(f"{run} has no corpus")
+    pieces = {
+        split: [
+            np.asarray(corpus.events(split)[piece.start : piece.start + piece.n_events])
+            for piece in corpus.pieces(split)
+        ]
+        for split in ("train", "validation")
+    }
+    trigram = Trigram(best.tokenizer.vocab_sizes).fit(pieces["train"])
+    notes = sum(piece.n_notes for piece in corpus.pieces("validation"))
+    return float(trigram.surprise(pieces["validation"]).bits().sum()) / notes
+
+
+def card_fields(best: Checkpoint, figures: dict[str, Any]) -> dict[str, Any]:
+    """Return what the card's placeholders stand for."""
+    config, training = best.decoder.config, best.manifest.training
+    bits, trigram = figures["bits_per_note"], figures["trigram_bits_per_note"]
+    split = figures["bits_by_attribute"]
+    events = training["step"] * training["recipe"]["batch_size"] * training["recipe"]["seq_len"]
+    return {
+        **figures,
+        "parameters": f"{config.parameter_count():,}",
+        "config": config,
+        "split": ", ".join(f"{name} {value:.2f}" for name, value in split.items()),
+        "nats": f"{bits * NATS_OF_388_EVENTS:.2f}",
+        "below": f"{100 * (1 - bits / trigram):.1f}",
+        "step": f"{training['step']:,}",
+        "events": f"{events / 1e6:.1f}",
+        "train_notes": f"{training['notes']:,}",
+        "train_pieces": training["pieces"],
+    }
+
+
+if __name__ == "__main__":
+    main()
