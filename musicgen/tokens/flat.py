@@ -25,6 +25,7 @@ from musicgen.tokens.grid import GRID_MS, VELOCITY_BINS
 if TYPE_CHECKING:
     from symusic.core import ScoreTick
 
+_PARAMETERS = {"config", "tokenization", "_vocab_base", "_vocab_base_byte_to_token", "_model"}
 _SPECIAL_WORDS = ("padding", "start", "end")
 
 
@@ -56,7 +57,14 @@ class FlatTokenizer(Tokenizer):
                 f"The settings of the tokenizer {scheme} lack miditok's parameters.",
                 hint="The checkpoint's tokenizer.json is damaged: copy the checkpoint again.",
             )
-        return cls._of(scheme, settings["miditok"], settings["vocabulary"])
+        parameters = settings["miditok"]
+        # miditok makes an attribute of any other key, over its own methods too.
+        if not isinstance(parameters, dict) or not parameters.keys() <= _PARAMETERS:
+            raise TokenizerError(
+                f"The tokenizer {scheme} holds parameters that are not miditok's.",
+                hint="The checkpoint's tokenizer.json is damaged: copy the checkpoint again.",
+            )
+        return cls._of(scheme, parameters, settings["vocabulary"])
 
     @classmethod
     def _of(cls, scheme: str, parameters: Any, vocabulary: Any) -> FlatTokenizer:

@@ -112,4 +112,10 @@ def _build(scheme: str, parameters_text: str) -> Any:
         # miditok takes the keys in turn, and needs the model before what it makes of it.
         parameters = sorted(json.loads(parameters_text).items())
         path.write_text(json.dumps(dict(parameters)), encoding="utf-8")
-        return _CLASSES[scheme](params=path)
+        try:
+            return _CLASSES[scheme](params=path)
+        except Exception as error:  # tokenizers raises nothing narrower
+            raise TokenizerError(
+                f"miditok cannot read the parameters of the scheme {scheme}: {error}.",
+                hint="The checkpoint's tokenizer.json is damaged: copy the checkpoint again.",
+            ) from error

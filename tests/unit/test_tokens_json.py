@@ -66,6 +66,7 @@ def test_nothing_about_a_tokenizer_can_be_changed():
     ("text", "sentence"),
     [
         ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ("[]", "does not describe a tokenizer"),
         (changed(format="other"), "does not describe a tokenizer"),
         (changed(version=2), "format version 2; this program reads version 1"),
