@@ -54,7 +54,11 @@ def take_apart(data: bytes, limits: ReadLimits) -> Layout:
         raise refuse(
             "midi-truncated", f"The MIDI file is truncated inside its header: {len(data)} bytes."
         )
-    if not 6 <= size <= _MAX_HEADER or size + 8 > len(data):
+    begin = 8 + size
+    misled = data[_HEADER_SIZE : _HEADER_SIZE + 4] == TRACK and begin != _HEADER_SIZE
+    if misled:
+        begin = _HEADER_SIZE  # the tracks begin where they do in every file, whatever it says
+    elif not 6 <= size <= _MAX_HEADER or begin > len(data):
         raise refuse(
             "midi-header",
             f"The MIDI header is corrupt: its length field says {size:,} bytes, where 6 are usual.",
@@ -63,7 +67,9 @@ def take_apart(data: bytes, limits: ReadLimits) -> Layout:
     _check_kind(kind, announced)
     ticks, quarter_us = _check_division(division)
     walker = _Walker(data + PADDING, limits)
-    walker.run(8 + size)
+    if misled:
+        walker.warn("header-length", f"The header's length field says {size:,} bytes; it has 6.")
+    walker.run(begin)
     found = len(walker.tracks)
     if not found:
         raise refuse("midi-truncated", "The MIDI file is incomplete: it holds no track.")

@@ -22,7 +22,7 @@ class ReadLimits:
     """
 
     max_bytes: int = 8 * 2**20
-    max_tracks: int = 4096
+    max_tracks: int = 65_535
     max_events: int = 2_000_000
     max_notes: int = 200_000
     max_seconds: float = 26 * 3600.0

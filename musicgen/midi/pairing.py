@@ -98,7 +98,9 @@ def end_open_notes(events: Events, pairing: Pairing, repairs: Repairs) -> Events
     latest = np.where(same_key, events.tick[following], track_end)[open_]
 
     at = order[open_]
-    stop = np.minimum(events.tick[at] + events.division, np.minimum(latest, _silence(events, at)))
+    silence = _silence(events, at)
+    heard = np.where(silence < _FAR, silence, events.tick[at] + events.division)
+    stop = np.minimum(heard, latest)
     lasts = stop > events.tick[at]  # struck again in the same instant, a note has no length
     keep = np.ones(len(events), dtype=bool)
     keep[at[~lasts]] = False

@@ -44,7 +44,7 @@ def read_midi(
             "midi-corrupt", f"The MIDI file is corrupt: {printable(str(error))}."
         ) from error
     return MidiDocument(
-        name=printable(name or "") or "music.mid",
+        name=_plain_name(name or ""),
         score=score,
         data=checked.data,
         warnings=checked.warnings,
@@ -54,22 +54,26 @@ def read_midi(
 def _read_file(path: str | Path, max_bytes: int) -> bytes:
     """Return a regular file's bytes; never more than one past the limit enters memory."""
     try:
+        status = os.stat(path)  # before opening: a pipe would wait for a writer
+        if stat.S_ISDIR(status.st_mode):
+            raise _unreadable(path, "it is a folder", "Choose a .mid file in it.")
+        if not stat.S_ISREG(status.st_mode):
+            raise _unreadable(path, "it is no ordinary file", "Choose a .mid file.")
+        if status.st_size > max_bytes:
+            raise too_much("bytes", status.st_size, max_bytes)
         with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise refuse(
-                    "midi-unreadable", "This is not a file that holds MIDI.", "Choose a .mid file."
-                )
-            if status.st_size > max_bytes:
-                raise too_much("bytes", status.st_size, max_bytes)
             return file.read(max_bytes + 1)
     except FileNotFoundError as error:
         raise _unreadable(path, "there is no such file", "Check the path.") from error
-    except IsADirectoryError as error:
-        raise _unreadable(path, "it is a folder", "Choose a .mid file in it.") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _unreadable(path, reason, "Check the path and its permissions.") from error
+
+
+def _plain_name(name: str) -> str:
+    """Return the last part of a name that may be a path of any system, fit to show."""
+    last = name.replace("\\", "/").replace(":", "/").rsplit("/", 1)[-1]
+    return printable(last) or "music.mid"
 
 
 def _unreadable(path: str | Path, reason: str, hint: str) -> MidiReadError:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _DRUM_CHANNEL = 9
 _MAX_COPIES = 200_000  # of pedal events, in all: a file of hundreds of tracks on one channel
+_MAX_TEXTS = 20_000  # a page of lyrics has a thousand; the rest is not shown to symusic
 _TEXTS = 0x0F  # meta events of types 1 to 15 carry text
 
 
@@ -45,6 +46,9 @@ def view_for_symusic(events: Events, pairing: Pairing) -> Events:
 def _with_clean_texts(events: Events) -> Events:
     """Rewrite texts that are not plain ASCII as printable UTF-8."""
     is_text = (events.status == META) & (events.data1 >= 1) & (events.data1 <= _TEXTS)
+    if is_text.sum() > _MAX_TEXTS:
+        is_text &= np.cumsum(is_text) > _MAX_TEXTS
+        return _with_clean_texts(events.select(~is_text))
     pool, begin, end = bytearray(), events.begin.copy(), events.end.copy()
     for index in np.flatnonzero(is_text).tolist():
         raw = events.payload(index)
