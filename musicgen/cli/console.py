@@ -7,10 +7,13 @@ The one place that writes to the terminal, and the one that turns errors into ex
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import typer
@@ -107,6 +110,35 @@ def session(*, as_json: bool) -> Iterator[Console]:
     except KeyboardInterrupt as error:
         console.note(f"Interrupted. {console.how_to_go_on}".rstrip())
         raise typer.Exit(EXIT_INTERRUPTED) from error
+
+
+@contextmanager
+def stopping_between_steps() -> Iterator[Callable[[], None]]:
+    """Let the first Ctrl-C wait for the end of a step, and the second stop at once.
+
+    Yields:
+        A function to call between steps: it raises KeyboardInterrupt if Ctrl-C was pressed. Raised
+        in the middle of a step, the step would be lost and with it everything since the last save.
+    """
+    pressed = False
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+        # Not through sys.stderr, which may be in the middle of a line of its own.
+        os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def duration(seconds: float) -> str:

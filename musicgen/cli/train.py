@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import Console, duration, session
+from musicgen.cli.console import Console, duration, session, stopping_between_steps
 
 # The rooms that own these import torch, which help must not wait for; a test compares them.
 PRESETS = ("tiny", "small", "medium")
@@ -108,9 +109,9 @@ def train(
         run = training.train(
             folder, output, recipe, device=device, start_from=start_from, resume=resume
         )
-        # Closing is what makes the run keep its state, also when Ctrl-C comes between two events.
-        with closing(run):
-            _follow(console, run, folder, output)
+        # Closing is what makes the run keep its state when Ctrl-C was pressed.
+        with stopping_between_steps() as check, closing(run):
+            _follow(console, _checked(run, check), folder, output)
 
 
 def _recipe(config: Path | None, given: dict[str, Any]) -> Any:
@@ -122,6 +123,12 @@ def _recipe(config: Path | None, given: dict[str, Any]) -> Any:
         settings = {name: value for name, value in settings.items() if name not in LENGTHS}
     where = "the command line" if config is None else str(config)
     return from_mapping(TrainingRecipe, {**settings, **given}, where=where)
+
+
+def _checked(run: Iterable[Any], check: Callable[[], None]) -> Iterator[Any]:
+    for event in run:
+        yield event
+        check()
 
 
 def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:

@@ -1,0 +1,153 @@
+"""`musicgen train`: a run from the first step to a model that generates, and what stops it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TINY = """
+preset = "tiny"
+d_model = 32
+n_layers = 1
+d_ff = 48
+d_head_ff = 32
+seq_len = 32
+batch_size = 2
+validation_windows = 4
+checkpoint_minutes = 1000.0
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY, encoding="utf-8")
+    return file
+
+
+def test_the_choices_are_those_of_their_rooms():
+    # Repeated in the command line only because the rooms import torch.
+    from musicgen.cli.train import PRESETS, SCHEMES
+    from musicgen.model import PRESETS as MODEL_PRESETS
+    from musicgen.tokens import SCHEMES as TOKEN_SCHEMES
+
+    assert tuple(MODEL_PRESETS) == PRESETS
+    assert tuple(TOKEN_SCHEMES) == SCHEMES
+
+
+def test_a_run_makes_a_model_that_every_command_takes(call, call_json, starter, config, tmp_path):
+    run = tmp_path / "runs" / "first"
+    result = call(
+        "train", starter, "-o", run, "--config", config, "--steps", 3, "--seed", 5, "--json"
+    )
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["run"] == str(run)
+    assert report["steps"] == 3
+    assert report["pieces"] == 24
+    assert report["refused"] == 0
+    assert report["bits_per_note"] > 0
+    assert "24 pieces" in result.stderr
+    assert "bits a note" in result.stderr
+    for model in (run, report["model"]):
+        out = tmp_path / "a.mid"
+        [take] = call_json("generate", "-o", out, "--model", model, "--seconds", 2)["takes"]
+        assert take["notes"] > 0
+    assert call_json("info", run)["training"]["recipe"]["seed"] == 5
+
+
+def test_options_go_before_the_file(call, starter, config, tmp_path):
+    config.write_text(TINY + "steps = 1000000\nseed = 1\n", encoding="utf-8")
+    result = call("train", starter, "-o", tmp_path / "r", "--config", config, "--epochs", "0.001")
+    assert result.exit_code == 0, result.output
+    assert "1 steps" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--steps", "1", "--minutes", "1"],
+        ["--from", "piano", "--scratch"],
+        ["--from", "piano", "--resume"],
+        ["--preset", "huge"],
+        ["--scheme", "abc"],
+        ["--steps", "0"],
+        ["--minutes", "nan"],
+    ],
+)
+def test_what_excludes_itself_is_wrong_usage(call, starter, tmp_path, args):
+    result = call("train", starter, "-o", tmp_path / "r", *args)
+    assert result.exit_code == 2, result.output
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_setting_that_is_not_known_is_named(call, starter, tmp_path):
+    config = tmp_path / "bad.toml"
+    config.write_text("learning_rat = 1e-3\n", encoding="utf-8")
+    result = call("train", starter, "-o", tmp_path / "r", "--config", config)
+    assert result.exit_code == 1
+    assert "learning_rat" in result.stderr
+    assert "Did you mean 'learning_rate'?" in result.stderr
+
+
+def test_a_run_that_is_there_is_not_overwritten(call, starter, config, tmp_path):
+    args = ("train", starter, "-o", tmp_path / "r", "--config", config, "--steps", 1)
+    assert call(*args).exit_code == 0
+    again = call(*args)
+    assert again.exit_code == 1
+    assert "--resume" in again.stderr
+    resumed = call("train", starter, "-o", tmp_path / "r", "--resume")
+    assert resumed.exit_code == 0, resumed.output
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "a file"])
+def test_a_folder_without_music_is_a_sentence(call, tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a file").write_bytes(b"x")
+    result = call("train", tmp_path / name, "-o", tmp_path / "r", "--steps", 1, "--json")
+    assert result.exit_code == 1
+    error = json.loads(result.stdout)["error"]
+    assert name in error["message"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_keeps_what_was_learned_and_says_how_to_go_on(starter, config, tmp_path, times):
+    run = tmp_path / "r"
+    command = [sys.executable, "-m", "musicgen", "train", str(starter), "-o", str(run)]
+    child = subprocess.Popen(
+        [*command, "--config", str(config), "--steps", "100000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    metrics = run / "metrics.jsonl"
+    until = time.monotonic() + 300
+    while time.monotonic() < until and not (metrics.is_file() and metrics.stat().st_size > 500):
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.1)
+    for _ in range(times):
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    out, err = child.communicate(timeout=300)
+    assert child.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    if times == 1:
+        assert "--resume" in err
+        assert any((run / "checkpoints").iterdir())
+        resumed = subprocess.Popen(
+            [*command, "--resume"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for line in resumed.stderr:
+            if "of them done" in line:
+                break
+        resumed.send_signal(signal.SIGINT)
+        resumed.communicate(timeout=300)
+        assert resumed.returncode == 130
