@@ -9,7 +9,14 @@ import torch
 
 from musicgen.checkpoint import save_checkpoint
 from musicgen.errors import ConfigError, EmptyScoreError, MidiReadError, PromptError
-from musicgen.midi import describe, note_table, read_midi
+from musicgen.midi import (
+    NoteTable,
+    describe,
+    note_table,
+    notes_to_score,
+    read_midi,
+    score_to_bytes,
+)
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.pipeline import MusicPipeline, Progress, Take, preview
 from musicgen.tokens import get_tokenizer
@@ -210,8 +217,10 @@ def test_a_prompt_that_is_long_silent_before_the_cut(pipeline):
 
 
 def test_a_prompt_of_a_hundred_thousand_notes(pipeline):
-    notes = [(i * 0.02, i * 0.02 + 0.02, 30 + i % 60) for i in range(100_000)]
-    take = pipeline.continue_(midi_file((0, 0, notes, [])), seconds=2, seed=0)
+    onset = np.arange(100_000) * 0.02
+    notes = NoteTable.of(onset, onset + 0.02, 30 + np.arange(100_000) % 60, np.full(100_000, 64))
+    data = score_to_bytes(notes_to_score(notes))
+    take = pipeline.continue_(data, seconds=2, seed=0)
     check_facts(take)
     assert take.prompt_notes == 100_000
     assert any("The model saw the last" in warning for warning in take.warnings)
