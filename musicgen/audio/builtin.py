@@ -78,7 +78,11 @@ def _string(pitch: int, size: int) -> NDArray[np.float32]:
     time = np.arange(size) / SAMPLE_RATE
     tone = np.zeros(size)
     for f, a, d in zip(frequency, level, decay, strict=True):
-        tone += a * np.sin(2 * np.pi * f * time) * (0.75 * np.exp(-d * time) + 0.25 * np.exp(-d * time / 4))
+        tone += (
+            a
+            * np.sin(2 * np.pi * f * time)
+            * (0.75 * np.exp(-d * time) + 0.25 * np.exp(-d * time / 4))
+        )
     attack = min(size, round(0.003 * SAMPLE_RATE))
     tone[:attack] *= np.linspace(0, 1, attack)
     return tone.astype(np.float32)
@@ -97,9 +101,13 @@ def _drum(key: int) -> NDArray[np.float32]:
     noise = np.random.default_rng(key).uniform(-1, 1, len(time))
     hiss = np.diff(noise, prepend=0.0)  # high frequencies only
     if key in _KICKS:
-        stroke = np.sin(2 * np.pi * (48 * time + 90 / 30 * (1 - np.exp(-30 * time)))) * np.exp(-9 * time)
+        stroke = np.sin(2 * np.pi * (48 * time + 90 / 30 * (1 - np.exp(-30 * time)))) * np.exp(
+            -9 * time
+        )
     elif key in _SNARES:
-        stroke = 0.5 * noise * np.exp(-16 * time) + 0.4 * np.sin(2 * np.pi * 185 * time) * np.exp(-22 * time)
+        stroke = 0.5 * noise * np.exp(-16 * time) + 0.4 * np.sin(2 * np.pi * 185 * time) * np.exp(
+            -22 * time
+        )
     elif key in _CLOSED:
         stroke = 0.3 * hiss * np.exp(-45 * time)
     elif key in _CYMBALS:
@@ -114,6 +122,6 @@ def _drum(key: int) -> NDArray[np.float32]:
 
 
 def _pan(key: int, is_drum: bool) -> tuple[float, float]:
-    """Return the levels left and right: low strings a little to the left, as the player hears them."""
+    """Return the levels left and right: low strings a little to the left, as one plays."""
     place = 0.5 if is_drum else 0.5 + 0.3 * (np.clip(key, 21, 108) - 64) / 44
     return float(np.cos(place * np.pi / 2)), float(np.sin(place * np.pi / 2))

@@ -59,7 +59,7 @@ def play_fluidsynth(music: Playable) -> NDArray[np.float32] | None:
     with tempfile.TemporaryDirectory(prefix="musicgen-") as folder:
         source, target = Path(folder) / "music.mid", Path(folder) / "music.wav"
         source.write_bytes(music.data)
-        options = ["-n", "-i", "-q", "-r", str(SAMPLE_RATE), "-O", "s16", "-T", "wav"]
+        options = ["-n", "-i", "-q", "-g", "0.6", "-r", str(SAMPLE_RATE), "-O", "s16", "-T", "wav"]
         command = [program, *options, "-F", str(target), str(FONT), str(source)]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=_TIMEOUT_S)

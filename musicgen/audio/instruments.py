@@ -13,28 +13,46 @@ FONT = Path(__file__).resolve().parent / "soundfont" / "fluid-mono-small.sf2"
 DRUM_BANK = 128
 _FAMILY = 8  # instruments in each family of General MIDI
 
-GM_NAMES: tuple[str, ...] = tuple(
-    """Acoustic Grand Piano|Bright Acoustic Piano|Electric Grand Piano|Honky-tonk Piano|Electric Piano 1|\
-Electric Piano 2|Harpsichord|Clavinet|Celesta|Glockenspiel|Music Box|Vibraphone|Marimba|Xylophone|\
-Tubular Bells|Dulcimer|Drawbar Organ|Percussive Organ|Rock Organ|Church Organ|Reed Organ|Accordion|\
-Harmonica|Tango Accordion|Nylon Guitar|Steel Guitar|Jazz Guitar|Clean Guitar|Muted Guitar|\
-Overdriven Guitar|Distortion Guitar|Guitar Harmonics|Acoustic Bass|Fingered Bass|Picked Bass|\
-Fretless Bass|Slap Bass 1|Slap Bass 2|Synth Bass 1|Synth Bass 2|Violin|Viola|Cello|Contrabass|\
-Tremolo Strings|Pizzicato Strings|Harp|Timpani|String Ensemble 1|String Ensemble 2|Synth Strings 1|\
-Synth Strings 2|Choir Aahs|Voice Oohs|Synth Voice|Orchestra Hit|Trumpet|Trombone|Tuba|Muted Trumpet|\
-French Horn|Brass Section|Synth Brass 1|Synth Brass 2|Soprano Sax|Alto Sax|Tenor Sax|Baritone Sax|Oboe|\
-English Horn|Bassoon|Clarinet|Piccolo|Flute|Recorder|Pan Flute|Blown Bottle|Shakuhachi|Whistle|Ocarina|\
-Square Lead|Sawtooth Lead|Calliope Lead|Chiff Lead|Charang Lead|Voice Lead|Fifths Lead|Bass and Lead|\
-New Age Pad|Warm Pad|Polysynth Pad|Choir Pad|Bowed Pad|Metallic Pad|Halo Pad|Sweep Pad|Rain|Soundtrack|\
-Crystal|Atmosphere|Brightness|Goblins|Echoes|Sci-fi|Sitar|Banjo|Shamisen|Koto|Kalimba|Bagpipe|Fiddle|\
-Shanai|Tinkle Bell|Agogo|Steel Drums|Woodblock|Taiko Drum|Melodic Tom|Synth Drum|Reverse Cymbal|\
-Guitar Fret Noise|Breath Noise|Seashore|Bird Tweet|Telephone Ring|Helicopter|Applause|Gunshot""".split("|")
-)
+# A family of eight after the other.
+GM_NAMES: tuple[str, ...] = (
+    "Acoustic Grand Piano", "Bright Acoustic Piano", "Electric Grand Piano", "Honky-tonk Piano",
+    "Electric Piano 1", "Electric Piano 2", "Harpsichord", "Clavinet",
+    "Celesta", "Glockenspiel", "Music Box", "Vibraphone", "Marimba", "Xylophone", "Tubular Bells",
+    "Dulcimer",
+    "Drawbar Organ", "Percussive Organ", "Rock Organ", "Church Organ", "Reed Organ", "Accordion",
+    "Harmonica", "Tango Accordion",
+    "Nylon Guitar", "Steel Guitar", "Jazz Guitar", "Clean Guitar", "Muted Guitar",
+    "Overdriven Guitar", "Distortion Guitar", "Guitar Harmonics",
+    "Acoustic Bass", "Fingered Bass", "Picked Bass", "Fretless Bass", "Slap Bass 1",
+    "Slap Bass 2", "Synth Bass 1", "Synth Bass 2",
+    "Violin", "Viola", "Cello", "Contrabass", "Tremolo Strings", "Pizzicato Strings", "Harp",
+    "Timpani",
+    "String Ensemble 1", "String Ensemble 2", "Synth Strings 1", "Synth Strings 2", "Choir Aahs",
+    "Voice Oohs", "Synth Voice", "Orchestra Hit",
+    "Trumpet", "Trombone", "Tuba", "Muted Trumpet", "French Horn", "Brass Section",
+    "Synth Brass 1", "Synth Brass 2",
+    "Soprano Sax", "Alto Sax", "Tenor Sax", "Baritone Sax", "Oboe", "English Horn", "Bassoon",
+    "Clarinet",
+    "Piccolo", "Flute", "Recorder", "Pan Flute", "Blown Bottle", "Shakuhachi", "Whistle",
+    "Ocarina",
+    "Square Lead", "Sawtooth Lead", "Calliope Lead", "Chiff Lead", "Charang Lead", "Voice Lead",
+    "Fifths Lead", "Bass and Lead",
+    "New Age Pad", "Warm Pad", "Polysynth Pad", "Choir Pad", "Bowed Pad", "Metallic Pad",
+    "Halo Pad", "Sweep Pad",
+    "Rain", "Soundtrack", "Crystal", "Atmosphere", "Brightness", "Goblins", "Echoes", "Sci-fi",
+    "Sitar", "Banjo", "Shamisen", "Koto", "Kalimba", "Bagpipe", "Fiddle", "Shanai",
+    "Tinkle Bell", "Agogo", "Steel Drums", "Woodblock", "Taiko Drum", "Melodic Tom", "Synth Drum",
+    "Reverse Cymbal",
+    "Guitar Fret Noise", "Breath Noise", "Seashore", "Bird Tweet", "Telephone Ring", "Helicopter",
+    "Applause", "Gunshot",
+)  # fmt: skip
 
 # Where the nearest number is not the nearest sound.
-_NEAREST = {2: 1, 5: 4, 15: 46, 17: 16, 18: 16, 21: 22, 26: 27, 29: 30, 31: 27, 34: 33, 35: 33, 36: 33, 37: 33}
-_NEAREST |= {41: 40, 43: 42, 54: 53, 61: 56, 64: 65, 66: 65, 67: 65, 69: 68, 79: 74, 85: 53, 91: 52}
-_NEAREST |= {98: 88, 99: 88, 102: 88, 103: 88, 109: 111, 124: 112, 126: 122}
+_NEAREST = {
+    2: 1, 5: 4, 15: 46, 17: 16, 18: 16, 21: 22, 26: 27, 29: 30, 31: 27, 34: 33, 35: 33, 36: 33,
+    37: 33, 41: 40, 43: 42, 54: 53, 61: 56, 64: 65, 66: 65, 67: 65, 69: 68, 79: 74, 85: 53,
+    91: 52, 98: 88, 99: 88, 102: 88, 103: 88, 109: 111, 124: 112, 126: 122,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

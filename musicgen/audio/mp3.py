@@ -33,7 +33,10 @@ def mp3_bytes(sound: Sound, *, bitrate_kbps: int = 192) -> bytes:
     """
     channels, length = sound.samples.shape
     if sound.sample_rate not in _SAMPLE_RATES or channels not in (1, 2):
-        raise ValueError(f"MP3 takes 1 or 2 channels at {_SAMPLE_RATES} Hz, not {channels} at {sound.sample_rate}")
+        raise ValueError(
+            f"MP3 takes 1 or 2 channels at {_SAMPLE_RATES} Hz, "
+            f"not {channels} at {sound.sample_rate}"
+        )
     try:
         import lameenc
     except ImportError as error:

@@ -113,7 +113,7 @@ def _sounding(events: Events) -> NDArray[np.bool_]:
 
 
 def _with_instruments_of(font: FontContents, events: Events) -> tuple[Events, list[str]]:
-    """Replace the programs that the font lacks; name those of them that play a note, by what."""
+    """Replace the programs that the font lacks; say what plays the notes of which."""
     programs = np.array([font.nearest_program(p) for p in range(128)])
     kits = np.array([font.nearest_kit(k) for k in range(128)])
     is_program, is_drum = events.is_message(_PROGRAM), events.channel == DRUM_CHANNEL
@@ -129,11 +129,12 @@ def _with_instruments_of(font: FontContents, events: Events) -> tuple[Events, li
         if kits[k] != k
     ]
     warnings = [f"The sound font lacks some instruments. In their place: {', '.join(stand_ins)}."]
-    return replace(events, data1=np.where(is_program, changed, events.data1)), warnings if stand_ins else []
+    events = replace(events, data1=np.where(is_program, changed, events.data1))
+    return events, warnings if stand_ins else []
 
 
 def _programs_heard(events: Events, among: NDArray[np.bool_]) -> list[int]:
-    """Return the programs, ascending, that are set on some channel of `among` when a note starts."""
+    """Return the programs, ascending, to which notes of the events `among` start."""
     order = np.lexsort((events.tick, events.channel))
     order = order[(among & (events.status < 0xF0))[order]]
     is_program = events.is_message(_PROGRAM)[order]

@@ -55,7 +55,7 @@ def render(
     for name, play in engines:
         try:
             samples = play(music)
-        except Exception as error:  # whatever a synthesizer raises, the next one plays, and we say so
+        except Exception as error:  # noqa: BLE001 - the next one plays
             failures.append(f"The synthesizer {name} failed ({error}).")
             continue
         if samples is None:

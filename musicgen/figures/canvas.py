@@ -1,0 +1,110 @@
+"""A sheet to draw on, in pixels of the finished picture, drawn finer and scaled down."""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+if TYPE_CHECKING:
+    from musicgen.figures.colours import Colour, Theme
+
+FINE = 2  # pixels drawn for one that is kept, in each direction
+MAX_PIXELS = 40_000_000
+TEXT_PX = 13
+
+Anchor = Literal["la", "ma", "ra", "lm", "mm", "rm", "ls", "ms", "rs"]
+
+
+@lru_cache(maxsize=16)
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    # Pillow's own copy of Aileron (CC0): crisp, and the same on every machine.
+    return ImageFont.load_default(size)
+
+
+class Canvas:
+    """Draws with coordinates that may be fractions: x to the right, y down."""
+
+    def __init__(self, width_px: int, height_px: int, theme: Theme) -> None:
+        """Begin with an empty sheet.
+
+        Raises:
+            ValueError: It would be larger than `MAX_PIXELS` or smaller than 16 pixels either way.
+        """
+        if min(width_px, height_px) < 16 or width_px * height_px > MAX_PIXELS:
+            raise ValueError(
+                f"a picture of {width_px} by {height_px} pixels is too small or too large"
+            )
+        self.width_px, self.height_px, self.theme = width_px, height_px, theme
+        self._image = Image.new("RGB", (width_px * FINE, height_px * FINE), theme.paper)
+        self._draw = ImageDraw.Draw(self._image)
+
+    def box(
+        self,
+        x0: float,
+        y0: float,
+        x1: float,
+        y1: float,
+        fill: Colour | None = None,
+        *,
+        outline: Colour | None = None,
+        outline_px: float = 1.0,
+        radius_px: float = 0.0,
+    ) -> None:
+        """Draw a rectangle from (x0, y0) up to, not including, (x1, y1), a line at least."""
+        left, top = round(x0 * FINE), round(y0 * FINE)
+        right, bottom = max(round(x1 * FINE) - 1, left), max(round(y1 * FINE) - 1, top)
+        width = max(1, round(outline_px * FINE)) if outline else 0
+        radius = min(radius_px * FINE, (right - left) / 2, (bottom - top) / 2)
+        if radius >= 1:
+            self._draw.rounded_rectangle((left, top, right, bottom), radius, fill, outline, width)
+        else:
+            self._draw.rectangle((left, top, right, bottom), fill, outline, width)
+
+    def line(
+        self, points: list[tuple[float, float]], colour: Colour, *, width_px: float = 1.0
+    ) -> None:
+        """Draw a line through two points or more."""
+        fine = [(x * FINE, y * FINE) for x, y in points]
+        self._draw.line(fine, colour, max(1, round(width_px * FINE)), joint="curve")
+
+    def dashes(
+        self, x: float, y0: float, y1: float, colour: Colour, *, width_px: float = 2.0
+    ) -> None:
+        """Draw a dashed upright line."""
+        y = y0
+        while y < y1:
+            self.box(x - width_px / 2, y, x + width_px / 2, min(y + 7, y1), colour)
+            y += 12
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        colour: Colour,
+        *,
+        size_px: int = TEXT_PX,
+        anchor: Anchor = "la",
+    ) -> None:
+        """Write a line; `anchor` says which point of it lies at (x, y), as Pillow names them."""
+        self._draw.text((x * FINE, y * FINE), text, colour, _font(size_px * FINE), anchor=anchor)
+
+    def text_px(self, text: str, *, size_px: int = TEXT_PX) -> float:
+        """Return how wide `text` would be."""
+        return self._draw.textlength(text, _font(size_px * FINE)) / FINE
+
+    def paste(self, pixels: np.ndarray, x: int, y: int, width_px: int, height_px: int) -> None:
+        """Put an array of colours, uint8 (rows, columns, 3), into a rectangle, its pixels sharp."""
+        picture = Image.fromarray(np.ascontiguousarray(pixels))
+        size = (width_px * FINE, height_px * FINE)
+        self._image.paste(picture.resize(size, Image.Resampling.NEAREST), (x * FINE, y * FINE))
+
+    def png(self) -> bytes:
+        """Return the picture as a PNG file."""
+        buffer = io.BytesIO()
+        self._image.reduce(FINE).save(buffer, "PNG")
+        return buffer.getvalue()

@@ -1,0 +1,121 @@
+"""Colours: two themes, a palette that colour-blind eyes tell apart, and a scale for weights.
+
+Shapes: any shape S of values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """The colours of a picture.
+
+    Attributes:
+        paper: Behind everything.
+        lane: Behind the notes of a white key.
+        black_lane: Behind the notes of a black key.
+        past: Behind what was there before: the prompt.
+        line: Fine lines of the grid.
+        strong_line: Octaves, frames and ticks.
+        ink: Text; at least 7:1 against `paper`.
+        soft_ink: Lesser text; at least 4.5:1 against `paper`.
+        accent: What is to be noticed.
+        tracks: One colour a track, taken round and round.
+    """
+
+    paper: Colour
+    lane: Colour
+    black_lane: Colour
+    past: Colour
+    line: Colour
+    strong_line: Colour
+    ink: Colour
+    soft_ink: Colour
+    accent: Colour
+    tracks: tuple[Colour, ...]
+
+
+LIGHT = Theme(
+    paper=(255, 255, 255),
+    lane=(250, 250, 252),
+    black_lane=(240, 241, 245),
+    past=(255, 247, 230),
+    line=(228, 229, 235),
+    strong_line=(188, 190, 200),
+    ink=(32, 33, 40),
+    soft_ink=(92, 95, 108),
+    accent=(196, 34, 78),
+    tracks=(
+        (64, 76, 220),
+        (208, 92, 0),
+        (0, 128, 98),
+        (176, 52, 150),
+        (0, 118, 180),
+        (150, 112, 0),
+    ),
+)
+DARK = Theme(
+    paper=(21, 22, 27),
+    lane=(32, 34, 41),
+    black_lane=(26, 27, 33),
+    past=(48, 42, 30),
+    line=(47, 49, 58),
+    strong_line=(84, 87, 100),
+    ink=(236, 237, 242),
+    soft_ink=(166, 169, 182),
+    accent=(255, 110, 140),
+    tracks=(
+        (134, 150, 255),
+        (255, 158, 74),
+        (70, 208, 168),
+        (236, 132, 214),
+        (96, 190, 255),
+        (226, 192, 84),
+    ),
+)
+THEMES = {"light": LIGHT, "dark": DARK}
+
+# Points of "magma" (Smith, van der Walt and Firing, 2015, CC0): equal steps look equally large, and
+# lightness alone tells the order.
+_MAGMA = np.array(
+    [
+        (0, 0, 4), (20, 14, 54), (59, 15, 112), (100, 26, 128), (140, 41, 129), (183, 55, 121),
+        (222, 73, 104), (247, 112, 92), (254, 159, 109), (254, 207, 146), (252, 253, 191),
+    ],
+    dtype=np.float64,
+)  # fmt: skip
+
+
+def theme_named(name: str) -> Theme:
+    """Return the theme "light" or "dark".
+
+    Raises:
+        ValueError: There is no such theme.
+    """
+    if name not in THEMES:
+        raise ValueError(f"there is no theme {name!r}: choose one of {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+def magma(values: ArrayLike) -> NDArray[np.uint8]:
+    """Return the colours of values between 0 (dark) and 1 (bright), uint8 (*S, 3)."""
+    at = np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0) * (len(_MAGMA) - 1)
+    steps = np.arange(len(_MAGMA))
+    channels = [np.interp(at, steps, _MAGMA[:, channel]) for channel in range(3)]
+    return np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
+
+
+def blend(under: Colour, over: Colour, share: float) -> Colour:
+    """Return `over` laid on `under` with an opacity of `share`."""
+    red, green, blue = (round(u + (o - u) * share) for u, o in zip(under, over, strict=True))
+    return red, green, blue
