@@ -1,7 +1,9 @@
 """Making music away from the page: one worker, one queue, and jobs that any page may look at.
 
 The worker never calls Streamlit. A page that is closed, drawn anew or whose sliders are moved does
-not touch a job; it only looks.
+not touch a job. It looks at it over an address of our own and not by a Streamlit fragment that runs
+again and again: on a busy machine such runs cross the page's own, whose end Streamlit then drops
+(its issue 9921), and the page stands still for good.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from musicgen.errors import MusicgenError
 from musicgen.ui import strings
-from musicgen.ui.pieces import Piece, columns
+from musicgen.ui.pieces import EMPTY, Piece, columns, new_id
 
 if TYPE_CHECKING:
     from musicgen.pipeline import Progress, Take
@@ -65,6 +67,7 @@ class Job:
     """
 
     def __init__(self, order: Order, *, keep: Callable[[Take], Piece]) -> None:
+        self.id = new_id()
         self.order = order
         self.keep = keep
         self.state: State = "queued"
@@ -105,41 +108,38 @@ class Job:
         self.state = "failed"
 
     def on_roll(self, place: int) -> dict[str, Any]:
-        """Return the music so far as the roll draws it; `place` is the one in the queue."""
+        """Return what the roll shows at first: the visitor's part, and where to ask for more."""
         prompt = self.order.prompt
-        base = {} if prompt is None else prompt.on_roll()
+        base = {"notes": EMPTY, "tracks": [], "pedals": []} if prompt is None else prompt.on_roll()
         start_s = 0.0 if prompt is None else prompt.preview.end_s
-        with self._lock:
-            progress = self._progress
-        notes = dict(base.get("notes") or {name: [] for name in _COLUMNS})
-        new_track = 1 + max(notes["track"], default=-1)
-        if progress is not None:
-            # All new notes anew: where the model began to repeat itself, it has stepped back.
-            made = {**columns(progress.new), "track": [new_track] * len(progress.new)}
-            notes = {name: notes[name] + made[name] for name in _COLUMNS}
         return {
-            "id": f"job-{id(self)}",
+            **base,
+            "id": self.id,
             "kind": "take",
             "title": strings.ROLL["composing"],
             "seconds": round(start_s + self.order.seconds, 3),
             "promptEnd": round(start_s, 3),
-            "newTrack": new_track,
-            "notes": notes,
-            "tracks": base.get("tracks", []),
-            "pedals": base.get("pedals", []),
+            "newTrack": 1 + max(base["notes"]["track"], default=-1),
             "audio": None,
             "maps": None,
-            "live": {
-                "state": self.state,
-                "place": place,
-                "made": 0.0 if progress is None else round(progress.seconds_made, 1),
-                "wanted": round(self.order.seconds, 1),
-                "stopping": self.stopping,
-            },
+            "live": {**self.so_far(place), "ask": f"making/{self.id}"},
         }
 
+    def so_far(self, place: int) -> dict[str, Any]:
+        """Return how far it has come, with all new notes: the model may have stepped back.
 
-_COLUMNS = ("on", "len", "pitch", "vel", "track")
+        Args:
+            place: Its place in the queue.
+        """
+        with self._lock:
+            progress = self._progress
+        return {
+            "state": self.state,
+            "place": place,
+            "made": 0.0 if progress is None else round(progress.seconds_made, 1),
+            "wanted": round(self.order.seconds, 1),
+            "notes": EMPTY if progress is None else columns(progress.new),
+        }
 
 
 class Workshop:

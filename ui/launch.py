@@ -1,4 +1,4 @@
-"""How `musicgen ui` starts the app: Streamlit's server with our own routes, on this computer only."""
+"""How `musicgen ui` starts the app: Streamlit's server with our own routes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _in_background(work: object) -> None:
 
 
 def _warm_up() -> None:
-    """Load the model while the visitor looks at the page. What fails here is said when it is used."""
+    """Load the model while the visitor looks at the page; what fails is said when it is used."""
     from musicgen.errors import MusicgenError
     from musicgen.ui.resources import studio
 

@@ -1,11 +1,11 @@
-"""A piece of music as the app holds it: its bytes, its notes, and what the roll is told about it."""
+"""A piece of music as the app holds it: its bytes, its notes, and what the roll is told of it."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from musicgen.pipeline import preview
 from musicgen.ui import strings
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from musicgen.pipeline import Preview, Take
 
 Kind = Literal["example", "prompt", "take"]
+EMPTY: Final[dict[str, list[int]]] = {"on": [], "len": [], "pitch": [], "vel": [], "track": []}
 _MAX_TRACK_NAMES = 16
 
 
@@ -67,7 +68,9 @@ class Piece:
             "promptEnd": round(self.prompt_end_s, 3),
             "newTrack": self.new_track,
             "notes": columns(self.preview.notes),
-            "tracks": [one_line(t.name, longest=40) for t in self.preview.tracks[:_MAX_TRACK_NAMES]],
+            "tracks": [
+                one_line(t.name, longest=40) for t in self.preview.tracks[:_MAX_TRACK_NAMES]
+            ],
             "pedals": [[round(a, 3), round(b, 3)] for a, b in self.preview.pedals],
             "audio": f"listen/{self.id}.wav",
             "maps": f"attention/{self.id}",

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 
 from musicgen.assets import asset_dir
 from musicgen.ui.gaze import Gaze
-from musicgen.ui.jobs import Job, Workshop
+from musicgen.ui.jobs import Job, Order, Workshop
 from musicgen.ui.pieces import Piece, examples
 from musicgen.ui.shelf import Shelf
-from musicgen.ui.state import Desks
+from musicgen.ui.state import Desk, Desks
 
 if TYPE_CHECKING:
     from musicgen.pipeline import MusicPipeline
 
 MODEL_VARIABLE = "MUSICGEN_MODEL"
+_JOBS = 256
 _GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
 
 
@@ -47,6 +48,8 @@ class Studio:
         self._pipeline: MusicPipeline | None = None
         self._loading = threading.Lock()
         self._looking = threading.Lock()
+        self._counting = threading.Lock()
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._gazes: OrderedDict[str, Gaze] = OrderedDict()
 
     def pipeline(self) -> MusicPipeline:
@@ -78,6 +81,20 @@ class Studio:
                     self._gazes.popitem(last=False)
             self._gazes.move_to_end(piece.id)
             return found
+
+    def submit(self, desk: Desk, order: Order) -> None:
+        """Begin to make music for a visitor."""
+        job = Job(order, keep=desk.keep)
+        with self._counting:
+            self._jobs[job.id] = job
+            while len(self._jobs) > _JOBS:
+                self._jobs.popitem(last=False)
+        desk.job = self.workshop.submit(job)
+
+    def making(self, name: str) -> Job | None:
+        """Return the job of that name, also when it is done."""
+        with self._counting:
+            return self._jobs.get(name)
 
     def _compose(self, job: Job) -> None:
         from musicgen.pipeline import Take

@@ -79,6 +79,15 @@ def sound_facts(request: Request) -> Response:
     )
 
 
+def making(request: Request) -> Response:
+    """Answer with how far a piece has come that is being made."""
+    job = studio().making(request.path_params["name"])
+    if job is None:
+        return Response(status_code=404)
+    so_far = job.so_far(studio().workshop.place(job))
+    return JSONResponse(so_far, headers={"Cache-Control": "no-store"})
+
+
 def maps(request: Request) -> Response:
     """Answer with the small maps of all layers and heads, or with one head's large map."""
     piece = studio().shelf.get(request.path_params["name"])
@@ -100,6 +109,7 @@ def routes() -> list[Route]:
     return [
         Route("/listen/{name}.{kind}", sound, methods=["GET"]),
         Route("/listen/{name}", sound_facts, methods=["GET"]),
+        Route("/making/{name}", making, methods=["GET"]),
         Route("/attention/{name}", maps, methods=["GET"]),
         Route("/attention/{name}/{layer:int}/{head:int}", maps, methods=["GET"]),
     ]
@@ -132,7 +142,8 @@ class Guard:
                 if newcomer:
                     headers.append(
                         "Set-Cookie",
-                        f"{VISITOR_COOKIE}={secrets.token_hex(16)}; Path=/; HttpOnly; SameSite=Strict",
+                        f"{VISITOR_COOKIE}={secrets.token_hex(16)}; Path=/; HttpOnly; "
+                        "SameSite=Strict",
                     )
             await send(message)
 
@@ -146,5 +157,3 @@ def _cookie(scope: Scope) -> str | None:
     except CookieError:
         return None
     return None if morsel is None else morsel.value
-
-

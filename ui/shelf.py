@@ -38,7 +38,8 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._synthesizer = threading.Lock()  # one piece is rendered at a time: two cores, many tabs
+        # One piece is rendered at a time: two cores, many tabs.
+        self._synthesizer = threading.Lock()
         self._places: OrderedDict[str, _Place] = OrderedDict()
 
     def put(self, piece: Piece) -> Piece:

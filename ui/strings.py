@@ -51,8 +51,10 @@ DOWNLOAD_WAV: Final = "WAV"
 DOWNLOAD_MP3: Final = "MP3"
 DOWNLOADS: Final = "Download"
 NO_SOUND: Final = (
-    "There is no sound for this piece: the synthesizer failed. The notes and the MIDI file are whole."
+    "There is no sound for this piece: the synthesizer failed. "
+    "The notes and the MIDI file are whole."
 )
+NOTHING_MADE: Final = "Stopped before the first note: nothing was made."
 UNEXPECTED: Final = "Something in musicgen broke; what was on screen is still here."
 UNEXPECTED_HINT: Final = "Try again. If it stays, report it with the lines from the terminal."
 
@@ -86,7 +88,8 @@ ROLL: Final = {
     "pedal": "pedal",
     "here": "new music →",
     "examples": "Listen first",
-    "hint": "Click a note to see what the model looked back at. Click elsewhere to move the playhead.",
+    "hint": "Click a note to see what the model looked back at. "
+    "Click elsewhere to move the playhead.",
     "hintLive": "Notes appear as they are made.",
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",
@@ -101,7 +104,8 @@ ROLL: Final = {
     ],
     "velocity": "velocity",
     "asks": "Asking the model …",
-    "unseen": "The model did not see this note: it is a drum, or lies before what fits into its memory.",
+    "unseen": "The model did not see this note: "
+    "it is a drum, or lies before what fits into its memory.",
     "moment": "Moment",
     "wrote": "when it wrote this note",
     "after": "right after this note",

@@ -1,4 +1,4 @@
-"""How the app looks: the colours of both themes, and the few rules that Streamlit has no option for."""
+"""How the app looks: the colours of both themes, and rules that Streamlit has no option for."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ CSS: Final = """
 .st-key-head h1 { padding: 0; font-size: 2rem; letter-spacing: -.02em; }
 .st-key-head p { opacity: .78; margin: 0; }
 .st-key-head [data-testid="stMarkdownContainer"] { margin: 0; }
-/* The primary colour carries white text; as text on the page it has too little contrast in the dark. */
-.stMain .stButtonGroup [aria-checked="true"], .stMain [data-testid="stSliderThumbValue"] { color: inherit; }
-.stMain :focus-visible { outline: 2px solid var(--st-link-color, currentColor); outline-offset: 2px; }
+/* The primary colour carries white text; as text on a dark page it has too little contrast. */
+.stMain .stButtonGroup [aria-checked="true"],
+.stMain [data-testid="stSliderThumbValue"] { color: inherit; }
+.stMain :focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 1rem .9rem 2rem; }
 }
-@media (prefers-reduced-motion: reduce) { .stMain * { animation: none !important; transition: none !important; } }
+@media (prefers-reduced-motion: reduce) {
+  .stMain * { animation: none !important; transition: none !important; }
+}
 </style>
 """
 

@@ -27,10 +27,17 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     tokenizer = get_tokenizer("piano")
     config = DecoderConfig(
-        vocab_sizes=tokenizer.vocab_sizes, d_model=64, n_layers=2, n_heads=8, d_ff=128, max_seq_len=256
+        vocab_sizes=tokenizer.vocab_sizes,
+        d_model=64,
+        n_layers=2,
+        n_heads=8,
+        d_ff=128,
+        max_seq_len=256,
     )
     folder = tmp_path_factory.mktemp("model") / "tiny"
-    save_checkpoint(folder, decoder=Decoder(config), tokenizer=tokenizer, training={}, name="tiny", step=0)
+    save_checkpoint(
+        folder, decoder=Decoder(config), tokenizer=tokenizer, training={}, name="tiny", step=0
+    )
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The page's logic, without a browser: settings, jobs, uploads good and bad, errors as sentences."""
+"""The page's logic, without a browser: settings, jobs, uploads, errors as sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app in a real Chromium: music is made, heard, seen and taken home; nothing leaves the machine.
+"""The app in a real Chromium: music is made, heard, seen, taken home; nothing leaves the machine.
 
 One server and one browser for all; every test is a visitor of its own.
 """
@@ -30,7 +30,8 @@ PATIENCE_MS = 60_000
 MEASURE = """async (audio) => {
   const answer = await fetch(audio.currentSrc);
   const type = answer.headers.get("content-type");
-  const sound = await new OfflineAudioContext(1, 1, 44100).decodeAudioData(await answer.arrayBuffer());
+  const context = new OfflineAudioContext(1, 1, 44100);
+  const sound = await context.decodeAudioData(await answer.arrayBuffer());
   const samples = sound.getChannelData(0);
   let sum = 0;
   for (const s of samples) sum += s * s;
@@ -86,8 +87,7 @@ class Visit:
             self.page.keyboard.press("ArrowLeft")
             self.page.wait_for_timeout(60)
         self.button(name).click()
-        self.button("Stop and keep").wait_for()
-        self.button(name).wait_for()
+        self.page.get_by_text("· seed").wait_for()
         self.button("MIDI").wait_for()
 
     def upload(self, name: str, data: bytes) -> None:
@@ -103,7 +103,10 @@ class Visit:
 
 
 # Playwright's selectors see into the component's shadow; scripts have to walk there.
-PLAYER = """[...document.querySelectorAll('*')].map((e) => e.shadowRoot?.querySelector('audio')).find(Boolean)"""
+PLAYER = (
+    "[...document.querySelectorAll('*')]"
+    ".map((e) => e.shadowRoot?.querySelector('audio')).find(Boolean)"
+)
 READY = f"() => ({PLAYER})?.readyState >= 1"
 
 

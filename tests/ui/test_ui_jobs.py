@@ -74,11 +74,13 @@ def test_progress_replaces_what_the_model_took_back():
 
     this = job()
     for count in (5, 3):
-        new = NoteTable.of(range(count), [i + 0.5 for i in range(count)], [60] * count, [80] * count)
+        new = NoteTable.of(
+            range(count), [i + 0.5 for i in range(count)], [60] * count, [80] * count
+        )
         this.advance(types.SimpleNamespace(new=new, seconds_made=2.0))
-    shown = this.on_roll(0)
+    shown = this.so_far(0)
     assert len(shown["notes"]["on"]) == 3
-    assert shown["live"]["made"] == 2.0
+    assert shown["made"] == 2.0
 
 
 def take(music):
@@ -123,7 +125,9 @@ def test_a_new_file_takes_the_place_of_the_old_one(tmp_path, music):
     assert new.prompt_end_s == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\x\\y.mid", "a:stream.mid", "\x00", "-rf"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "C:\\x\\y.mid", "a:stream.mid", "\x00", "-rf"]
+)
 def test_a_files_name_is_never_a_path(name, music):
     piece = from_upload(music, name=name)
     assert piece.title

@@ -49,9 +49,7 @@ def test_sound_is_rendered_once_however_many_ask(tmp_path, piece, synthesizer):
     assert shelf.warnings(piece.id) == ("The flute is played as a piano.",)
 
 
-def test_a_failing_synthesizer_costs_neither_the_piece_nor_more_tries(
-    tmp_path, piece, monkeypatch
-):
+def test_a_failing_synthesizer_costs_neither_the_piece_nor_more_tries(tmp_path, piece, monkeypatch):
     import musicgen.audio
 
     tries = []

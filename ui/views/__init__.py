@@ -1,1 +1,1 @@
-"""The app's pages. (Not called `pages`: Streamlit would list such a folder by itself.)"""
+"""The app's pages; a folder called `pages` would be listed by Streamlit itself."""

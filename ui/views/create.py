@@ -16,12 +16,11 @@ from musicgen.ui.routes import VISITOR_COOKIE, is_visitor
 from musicgen.ui.state import Desk
 from musicgen.ui.views.settings import settings
 
-_POLL_S = 0.4
-
 
 def page() -> None:
     """Draw the page."""
     shared, desk = studio(), _desk()
+    _collect(desk)
     with st.container(key="head", gap=None):
         st.title(strings.CREATE, anchor=False)
         st.markdown(strings.LEDE)
@@ -29,11 +28,18 @@ def page() -> None:
     with left, st.container(key="settings"):
         settings(shared, desk)
     with right:
-        polls = desk.job is not None
-        # Two keys: were it one fragment, a look at the job that is still under way when the page is
-        # drawn anew would make Streamlit drop the end of that drawing (its issue 9921).
-        key, every = ("stage-live", _POLL_S) if polls else ("stage", None)
-        st.fragment(_stage, run_every=every, key=key)(shared, desk, polls)
+        _stage(shared, desk)
+
+
+def _collect(desk: Desk) -> None:
+    """Take in what has been made since the page was drawn."""
+    job = desk.job
+    if job is not None and not job.active:
+        desk.job = None
+        if job.piece is not None:
+            st.session_state["show"] = job.piece.id
+        nothing = strings.NOTHING_MADE if job.piece is None else None
+        st.session_state["notice"] = job.error or nothing
 
 
 def _desk() -> Desk:
@@ -46,21 +52,13 @@ def _desk() -> Desk:
     return st.session_state["desk"]
 
 
-def _stage(shared: Studio, desk: Desk, polls: bool) -> None:
-    """Draw what is made or being made; while something is, this alone runs again and again."""
-    job = desk.job
-    if job is None and polls:
-        st.rerun()  # another page of this visitor has already taken the result
-    if job is not None and not job.active:
-        desk.job = None
-        if job.piece is not None:
-            st.session_state["show"] = job.piece.id
-        st.session_state["notice"] = job.error
-        st.rerun()
+def _stage(shared: Studio, desk: Desk) -> None:
+    """Draw what is made or being made."""
     with st.container(key="notices"):
         _notice()
+    job = desk.job
     if job is not None:
-        roll(job.on_roll(shared.workshop.place(job)), on_pick=None)
+        roll(job.on_roll(shared.workshop.place(job)), on_pick=_picked)
         return
     piece = _shown(shared, desk)
     has_own = bool(desk.takes or desk.prompt)
@@ -78,9 +76,11 @@ def _stage(shared: Studio, desk: Desk, polls: bool) -> None:
 
 
 def _notice() -> None:
-    error = st.session_state.get("notice")
-    if isinstance(error, MusicgenError):
-        st.error(f"{plain(error.message)} {plain(error.hint)}", icon=":material/error:")
+    notice = st.session_state.get("notice")
+    if isinstance(notice, MusicgenError):
+        st.error(f"{plain(notice.message)} {plain(notice.hint)}", icon=":material/error:")
+    elif notice:
+        st.info(notice, icon=":material/info:")
 
 
 def _shown(shared: Studio, desk: Desk) -> Piece | None:

@@ -6,16 +6,13 @@ import secrets
 
 import streamlit as st
 
-from musicgen.errors import MusicgenError
 from musicgen.ui import strings
-from musicgen.ui.jobs import Job, Order
-from musicgen.ui.markup import plain
-from musicgen.ui.pieces import from_upload
+from musicgen.ui.jobs import Order
 from musicgen.ui.resources import Studio
 from musicgen.ui.state import Desk
+from musicgen.ui.views.upload import upload
 
 MAX_SEED = 2**32 - 1
-_PROMPT_S = 30.0  # of a longer file this much is used unless the visitor says otherwise
 _DEFAULTS = {
     "start": strings.SCRATCH,
     "length": 30,
@@ -41,10 +38,16 @@ def settings(studio: Studio, desk: Desk) -> None:
         args=(desk,),
     )
     if from_midi():
-        _upload(desk)
+        upload(desk)
     st.slider(strings.LENGTH, 5, 120, step=5, format="%d s", key="length")
     st.slider(
-        strings.VARIETY, 0.5, 1.5, step=0.05, format="%.2f", key="variety", help=strings.VARIETY_HELP
+        strings.VARIETY,
+        0.5,
+        1.5,
+        step=0.05,
+        format="%.2f",
+        key="variety",
+        help=strings.VARIETY_HELP,
     )
     with st.expander(strings.ADVANCED):
         _advanced()
@@ -59,102 +62,6 @@ def from_midi() -> bool:
 def _start_changed(desk: Desk) -> None:
     if from_midi() and desk.prompt is not None:
         st.session_state["show"] = desk.prompt.id
-
-
-def _upload(desk: Desk) -> None:
-    st.file_uploader(
-        strings.UPLOAD,
-        key="upload",
-        help=strings.UPLOAD_HELP,
-        on_change=_uploaded,
-        args=(desk,),
-        max_upload_size=8,
-    )
-    error = st.session_state.get("upload_error")
-    if error is not None:
-        st.error(f"{plain(error.message)} {plain(error.hint)}", icon=":material/error:")
-    upload, prompt = desk.upload, desk.prompt
-    if upload is None or prompt is None:
-        return
-    whole_s = upload.preview.end_s
-    facts = strings.file_facts(notes=len(upload.preview.notes), seconds=whole_s)
-    with st.container(horizontal=True, vertical_alignment="center", key="file"):
-        st.caption(f"**{plain(upload.title, longest=40)}** · {facts}", width="stretch")
-        st.button(
-            "",
-            icon=":material/close:",
-            type="tertiary",
-            key="remove",
-            help=strings.REMOVE_HELP,
-            on_click=_remove,
-            args=(desk,),
-        )
-    for warning in upload.preview.warnings:
-        st.caption(f":material/info: {plain(warning)}")
-    longest = max(1, int(-(-whole_s // 1)))
-    if longest > 2:
-        # The widget's own memory is lost while "Scratch" is chosen; the desk's is not.
-        st.session_state.setdefault("use", min(longest, round(prompt.preview.end_s) or 1))
-        st.slider(
-            strings.USE_FIRST,
-            1,
-            longest,
-            key="use",
-            format="%d s",
-            help=strings.USE_FIRST_HELP,
-            on_change=_cut,
-            args=(desk,),
-        )
-
-
-def _uploaded(desk: Desk) -> None:
-    """Read a new file; one that cannot be read leaves everything as it was.
-
-    The file on the desk is named below the uploader and stays until it is removed there: the
-    uploader is emptied by Streamlit too, before another file comes in and when it is not shown.
-    """
-    st.session_state["upload_error"] = None
-    given = st.session_state["upload"]
-    if given is None:
-        return
-    data = given.getvalue()
-    try:
-        upload = from_upload(data, name=given.name)
-        seconds = min(upload.preview.end_s, _PROMPT_S)
-        prompt = _prompt_of(data, given.name, seconds, upload.preview.end_s)
-    except MusicgenError as error:
-        st.session_state["upload_error"] = error
-        return
-    desk.lay(upload, prompt)
-    longest = max(1, int(-(-upload.preview.end_s // 1)))
-    st.session_state["use"] = min(longest, max(1, int(-(-seconds // 1))))
-    st.session_state["show"] = desk.prompt.id if desk.prompt else None
-
-
-def _remove(desk: Desk) -> None:
-    desk.lay(None)
-    st.session_state["upload_error"] = None
-    st.session_state.pop("use", None)
-
-
-def _cut(desk: Desk) -> None:
-    """Use another part of the same file."""
-    upload = desk.upload
-    if upload is None:
-        return
-    seconds = float(st.session_state["use"])
-    try:
-        prompt = _prompt_of(upload.midi, upload.title, seconds, upload.preview.end_s)
-    except MusicgenError as error:
-        st.session_state["upload_error"] = error
-        return
-    st.session_state["upload_error"] = None
-    desk.lay(upload, prompt)
-    st.session_state["show"] = desk.prompt.id if desk.prompt else None
-
-
-def _prompt_of(data: bytes, name: str, seconds: float, whole_s: float):
-    return None if seconds >= whole_s else from_upload(data, name=name, seconds=seconds)
 
 
 def _advanced() -> None:
@@ -219,7 +126,7 @@ def _go(studio: Studio, desk: Desk) -> None:
         return
     state = st.session_state
     given = from_midi()
-    upload, prompt = (desk.upload, desk.prompt) if given else (None, None)
+    whole, prompt = (desk.upload, desk.prompt) if given else (None, None)
     if given and prompt is None:
         return
     state["notice"] = None
@@ -230,11 +137,11 @@ def _go(studio: Studio, desk: Desk) -> None:
         top_k=int(state["top_k"]),
         min_p=float(state["min_p"]),
         seed=None if state["seed"] is None else int(state["seed"]),
-        upload=upload,
+        upload=whole,
         prompt=prompt,
-        prompt_seconds=None if prompt is upload or prompt is None else float(state["use"]),
+        prompt_seconds=None if prompt is whole or prompt is None else float(state["use"]),
     )
-    desk.job = studio.workshop.submit(Job(order, keep=desk.keep))
+    studio.submit(desk, order)
 
 
 def _stop(studio: Studio, desk: Desk) -> None:

@@ -1,7 +1,8 @@
 """The piano roll with its player and the attention of a note: one component on canvas.
 
-Four plain JavaScript files, joined in this order; no build step, no request to another machine.
-What it is told is `Piece.on_roll()`; what it says is the state `pick`: the piece and the note chosen.
+Plain JavaScript files, joined in this order; no build step, no request to another machine.
+What it is told is `Piece.on_roll()`; what it says is the state `pick` (the piece and the note
+chosen) and the trigger `done` (a piece that was being made is there).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import streamlit as st
 from musicgen.ui import strings
 
 _HERE = Path(__file__).resolve().parent
-_SCRIPTS = ("music.js", "paint.js", "gaze.js", "main.js")
+_SCRIPTS = ("music.js", "paint.js", "gaze.js", "player.js", "hands.js", "main.js")
 
 
 def _read(name: str) -> str:
@@ -35,7 +36,7 @@ def roll(
     *,
     examples: Sequence[dict[str, Any]] = (),
     gaze: dict[str, Any] | None = None,
-    on_pick: Callable[[], None] | None,
+    on_pick: Callable[[], None],
 ) -> None:
     """Show a piece.
 
@@ -53,9 +54,10 @@ def roll(
             "gaze": gaze,
             "say": strings.ROLL,
         },
-        on_pick_change=on_pick or _ignore,
+        on_pick_change=on_pick,
+        on_done_change=_look_again,
     )
 
 
-def _ignore() -> None:
-    """A component's state needs a listener; while music is made, nothing can be picked."""
+def _look_again() -> None:
+    """Nothing to do: the page is drawn anew, and finds what is there."""

@@ -1,4 +1,4 @@
-// The component: buttons, keys, pointer, player; one instance a mount, kept over Streamlit's reruns.
+// The component: what it is told and shows; one instance a mount, kept over Streamlit's reruns.
 
 class Roll {
   constructor(root) {
@@ -16,8 +16,9 @@ class Roll {
     this.listen();
   }
 
-  update({ piece, examples, gaze, say }, send) {
+  update({ piece, examples, gaze, say }, send, trigger) {
     this.send = send;
+    this.trigger = trigger;
     this.say = this.paint.say = say;
     this.examples = examples;
     this.label();
@@ -30,10 +31,10 @@ class Roll {
     this.redraw();
   }
 
-  show(piece) {
+  show(piece, growing = false) {
     this.root.hidden = false;
     const before = this.music, same = before?.piece.id === piece.id;
-    if (same && !piece.live) return;
+    if (same && !(piece.live && growing)) return;
     this.music = new Music(piece);
     if (same) this.music.widen(before);
     if (piece.live && piece.promptEnd === 0) this.music.widen({ low: 36, high: 88 });
@@ -47,18 +48,29 @@ class Roll {
       this.load(piece);
     }
     this.live(piece.live);
+    if (piece.live && !same) this.watch(piece);
   }
 
-  load(piece) {
-    const { audio } = this;
-    audio.pause();
-    this.mute = !piece.audio;
-    this.ready = false;
-    if (piece.audio) audio.src = piece.audio;
-    else audio.removeAttribute("src");
-    audio.load();
-    this.buttons();
-    this.status();
+  // Notes appear as they are made. When all are there the page is told, again until it has heard.
+  async watch(piece) {
+    let told = 0;
+    while (this.music?.piece.id === piece.id) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      let now = { state: "failed" };
+      try {
+        const answer = await fetch(piece.live.ask);
+        if (answer.ok) now = await answer.json();
+      } catch { continue; /* the server may come back */ }
+      if (this.music?.piece.id !== piece.id) return;
+      if (now.notes) {
+        const notes = { ...piece.notes };
+        for (const name of Object.keys(notes)) notes[name] = notes[name].concat(now.notes[name]);
+        notes.track = piece.notes.track.concat(now.notes.on.map(() => piece.newTrack));
+        this.show({ ...piece, notes, live: now }, true);
+        this.redraw();
+      }
+      if ((now.state === "done" || now.state === "failed") && told++ % 6 === 0) this.trigger("done", piece.id);
+    }
   }
 
   live(live) {
@@ -69,7 +81,7 @@ class Roll {
     bar.setAttribute("aria-valuenow", live.made);
     bar.setAttribute("aria-label", this.say.composing);
     bar.firstElementChild.style.width = `${(100 * live.made) / live.wanted}%`;
-    const notes = this.music.piece.notes.on.length;
+    const notes = live.notes.on.length;
     this.status(live.place ? fill(this.say.queued, live) : live.state === "running"
       ? `${this.say.composing}: ${fill(this.say.made_of, { ...live, notes })}` : this.say.loading);
   }
@@ -147,50 +159,6 @@ class Roll {
     this.redraw();
   }
 
-  buttons() {
-    const play = this.find("[data-do=play]"), { say, audio } = this;
-    const waiting = !audio.paused && !this.ready;
-    play.querySelector("path").setAttribute("d", audio.paused ? "M3 2l11 6-11 6z" : waiting ? "M8 3a5 5 0 1 0 .1 0z" : "M3 2h3.6v12H3zM9.4 2H13v12H9.4z");
-    play.querySelector(".word").textContent = waiting ? say.wait : audio.paused ? say.play : say.pause;
-    play.toggleAttribute("data-wait", waiting);
-    play.disabled = this.mute;
-    const piece = this.music?.piece;
-    this.find("[data-do=seam]").hidden = !(piece?.kind === "take" && piece.promptEnd > 0 && !this.mute);
-  }
-
-  async play() {
-    if (this.mute) return;
-    if (this.ready && this.cursor >= this.audio.duration - 0.05) this.seek(0);
-    try { await this.audio.play(); } catch (error) { if (error.name !== "AbortError") this.buttons(); }
-  }
-  toggle() { if (this.audio.paused) this.play(); else this.audio.pause(); }
-
-  seek(seconds) {
-    this.cursor = clamp(seconds, 0, this.music.seconds);
-    if (this.ready) this.audio.currentTime = this.cursor;
-    this.redraw();
-  }
-
-  // No sound is said in words; the notes stay, and so does the file.
-  async silent() {
-    if (this.mute || !this.music?.piece.audio) return;
-    this.mute = true;
-    this.buttons();
-    let why = "";
-    try {
-      const { error } = await (await fetch(this.music.piece.audio.replace(/\.\w+$/, ""))).json();
-      if (error) why = ` ${error.message} ${error.hint}`;
-    } catch { /* the server itself is gone, which the page says */ }
-    this.status(this.say.mute + why, true);
-  }
-
-  async soundFacts() {
-    try {
-      const { warnings } = await (await fetch(this.music.piece.audio.replace(/\.\w+$/, ""))).json();
-      if (warnings.length) this.status(warnings.join(" "));
-    } catch { /* only remarks are lost */ }
-  }
-
   status(text, bad = false) {
     const line = this.find(".status");
     line.textContent = text ?? (this.music.piece.live ? this.say.hintLive : this.say.hint);
@@ -251,110 +219,6 @@ class Roll {
     if (playing) this.wake();
   }
 
-  listen() {
-    const { audio, root } = this;
-    const on = (target, names, act, options) => names.split(" ").forEach((name) => target.addEventListener(name, act, { ...options, signal: this.gone.signal }));
-    this.gone = new AbortController();
-    on(audio, "play pause ended waiting playing", () => { this.buttons(); this.redraw(); });
-    on(audio, "loadedmetadata", () => {
-      this.ready = true;
-      if (this.cursor > 0) audio.currentTime = this.cursor;
-      this.buttons();
-      this.soundFacts();
-      this.redraw();
-    });
-    on(audio, "error", () => this.silent());
-    const acts = {
-      play: () => this.toggle(),
-      start: () => { this.seek(0); this.view.shift(-1e9, this.music); },
-      seam: () => { this.seek(this.music.piece.promptEnd - 3); this.play(); },
-      follow: (b) => { this.follow = !this.follow; b.setAttribute("aria-pressed", this.follow); },
-      out: () => this.zoom(1.5),
-      in: () => this.zoom(1 / 1.5),
-      fit: () => { this.view.set(0, this.music.seconds, this.music); },
-    };
-    on(root, "click", (event) => {
-      const button = event.target.closest("[data-do]");
-      if (button && this.music) { acts[button.dataset.do](button); this.redraw(); }
-    });
-    this.pointer(on);
-    on(root, "keydown", (event) => this.key(event));
-    // Space plays from anywhere on the page where it has no other meaning.
-    on(document, "keydown", (event) => { if (event.target === document.body && event.key === " ") this.key(event); });
-    this.sizes = new ResizeObserver(() => { this.redraw(); this.panel.gaze && this.panel.draw(); });
-    this.sizes.observe(root);
-    on(matchMedia("(prefers-color-scheme: dark)"), "change", () => setTimeout(() => { this.legend(); this.redraw(); }, 300));
-  }
-
-  zoom(factor) {
-    const { view, cursor } = this;
-    const around = cursor >= view.from && cursor <= view.to ? cursor : (view.from + view.to) / 2;
-    view.zoom(factor, around, this.music);
-  }
-
-  pointer(on) {
-    const over = this.find(".over"), mini = this.find(".mini");
-    let grip = null;
-    on(over, "pointerdown", (event) => { grip = { x: event.offsetX, from: this.view.from, moved: false }; over.setPointerCapture(event.pointerId); });
-    on(over, "pointermove", (event) => {
-      if (!this.music) return;
-      if (!grip) { over.style.cursor = this.paint.music && this.paint.hit(event.offsetX, event.offsetY) >= 0 ? "pointer" : "crosshair"; return; }
-      const dx = event.offsetX - grip.x;
-      if (Math.abs(dx) > 5) grip.moved = true;
-      if (grip.moved) { this.view.shift(grip.from - dx / this.paint.perSecond - this.view.from, this.music); this.redraw(); }
-    });
-    on(over, "pointerup", (event) => {
-      if (grip && !grip.moved && this.music) {
-        const note = this.paint.hit(event.offsetX, event.offsetY);
-        if (note >= 0) this.choose(note);
-        else if (!this.mute) this.seek(this.paint.seconds(event.offsetX));
-      }
-      grip = null;
-    });
-    on(over, "pointercancel", () => { grip = null; });
-    on(over, "wheel", (event) => {
-      if (!this.music) return;
-      if (event.ctrlKey || event.metaKey) this.view.zoom(Math.exp(event.deltaY / 300), this.paint.seconds(event.offsetX), this.music);
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.view.shift((event.deltaX || event.deltaY) / this.paint.perSecond, this.music);
-      else return;
-      event.preventDefault();
-      this.redraw();
-    }, { passive: false });
-    const to = (event) => { this.view.shift((event.offsetX / mini.clientWidth) * this.music.seconds - (this.view.from + this.view.to) / 2, this.music); this.redraw(); };
-    on(mini, "pointerdown", (event) => { if (this.music) { mini.setPointerCapture(event.pointerId); to(event); } });
-    on(mini, "pointermove", (event) => { if (event.buttons && this.music) to(event); });
-  }
-
-  key(event) {
-    const { music } = this;
-    if (!music || event.altKey || event.ctrlKey || event.metaKey) return;
-    const onButton = event.target.closest?.("button");
-    const step = (by) => this.choose(clamp(this.chosen < 0 ? this.nextNote() : this.chosen + by, 0, music.count - 1));
-    const acts = {
-      " ": () => this.toggle(),
-      ArrowLeft: () => this.seek(this.cursor - (event.shiftKey ? 10 : 2)),
-      ArrowRight: () => this.seek(this.cursor + (event.shiftKey ? 10 : 2)),
-      Home: () => this.seek(0),
-      End: () => this.seek(music.seconds),
-      ",": () => step(-1),
-      ".": () => step(1),
-      Escape: () => this.choose(-1),
-      "+": () => this.zoom(1 / 1.5),
-      "-": () => this.zoom(1.5),
-      0: () => this.view.set(0, music.seconds, music),
-    };
-    if (!acts[event.key] || (onButton && [" ", "Enter"].includes(event.key))) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (music.count || event.key === " ") acts[event.key]();
-    this.redraw();
-  }
-
-  nextNote() {
-    const i = this.music.on.findIndex((t) => t >= this.cursor);
-    return i < 0 ? this.music.count - 1 : i;
-  }
-
   destroy() {
     this.gone.abort();
     this.sizes.disconnect();
@@ -365,17 +229,19 @@ class Roll {
   }
 }
 
+Object.assign(Roll.prototype, player, hands);
+
 const mounted = new WeakMap();
 
 export default function (component) {
-  const { parentElement, data, setStateValue } = component;
+  const { parentElement, data, setStateValue, setTriggerValue } = component;
   const root = parentElement.querySelector(".mg");
   let roll = mounted.get(root);
   if (!roll) {
     roll = new Roll(root);
     mounted.set(root, roll);
   }
-  roll.update(data, setStateValue);
+  roll.update(data, setStateValue, setTriggerValue);
   return () => {
     roll.destroy();
     mounted.delete(root);
