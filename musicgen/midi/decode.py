@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from musicgen.midi.chunks import Layout
 
 _SIZES = np.frombuffer(MESSAGE_SIZE, dtype=np.uint8)
-_NAMES = {0x8: "note-off", 0x9: "note-on", 0xA: "aftertouch", 0xB: "controller"}
-_NAMES |= {0xC: "program", 0xD: "channel pressure", 0xE: "pitch bend"}
+_NAMES = {0x8: "a note-off", 0x9: "a note-on", 0xA: "an aftertouch", 0xB: "a controller"}
+_NAMES |= {0xC: "a program", 0xD: "a channel pressure", 0xE: "a pitch bend"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -171,7 +171,7 @@ def _check_data_bytes(
         raise corrupt(
             int(track[i]) + 1,
             int(where),
-            f"a {name} event with the byte {value}, where 0 to 127 are allowed",
+            f"{name} event with the byte {value}, where 0 to 127 are allowed",
         )
     if high2.any():
         data2[high2] = 0x7F

@@ -44,9 +44,9 @@ def test_each_limit_names_itself_and_the_value_met(
         b"\x00\x90\x3c\x40" * 20_000,  # starts that nothing ends
         b"\xff" * 1_000_000,  # a delta without end
         b"\x00\xf8" * 500_000 + NOTE,  # clock ticks
-        b"\x00\xff\x01\x02\xe9\xe8" * 100_000 + NOTE,  # texts in an unknown encoding
-        b"\x00\xff\x51\x03\x00\x00\x00" * 100_000 + NOTE,  # tempi of 0
-        b"\x00\xb0\x07\xff" * 100_000 + NOTE,  # controllers above 127
+        b"\x00\xff\x01\x02\xe9\xe8" * 30_000 + NOTE,  # texts in an unknown encoding
+        b"\x01\xff\x51\x03\x00\x00\x00" * 30_000 + NOTE,  # tempi of 0
+        b"\x00\xb0\x07\xff" * 30_000 + NOTE,  # controllers above 127
     ],
     ids=["nested", "unended", "delta", "clock", "texts", "tempi", "controllers"],
 )

@@ -110,7 +110,7 @@ READ = {
         smf(track("00 ff 00 00|00 ff 20 01 c8|00 ff 21 00|00 ff 54 01 60|00 ff 60 02 01 02|" + FOUR)), 4, 0, 2, ()),
     "text of 300 bytes": (smf(track("00 ff 01 82 2c" + " 41" * 300 + "|" + FOUR)), 4, 0, 2, ()),
     "long silence after the music": (smf(track(FOUR, end="|90 83 b8 00 ff 2f 00")), 4, 0, 2, ()),
-    "a day": (smf(track("00 90 3c 50|a7 c6 b0 00 80 3c 40")), 1, 0, 86400, ("very-long",)),
+    "a day": (smf(track("00 90 3c 50|a7 c6 c0 00 80 3c 40")), 1, 0, 86400, ("very-long",)),
     "RMID": (b"RIFF\0\0\0\0RMIDdata" + struct.pack("<I", len(WHOLE)) + WHOLE, 4, 0, 2, ()),
     "RMID, odd chunk first": (
         b"RIFF\0\0\0\0RMIDINFO\3\0\0\0abc\0data" + struct.pack("<I", len(WHOLE)) + WHOLE, 4, 0, 2, ()),
