@@ -112,7 +112,9 @@ def read_checked(folder: Path, manifest: Manifest, key: str) -> bytes:
     """
     facts = manifest.files.get(key)
     if facts is None:
-        raise CheckpointFormatError(f"The manifest of {folder} does not name {key}.", hint=COPY_AGAIN)
+        raise CheckpointFormatError(
+            f"The manifest of {folder} does not name {key}.", hint=COPY_AGAIN
+        )
     try:
         if (folder / key).stat().st_size != facts.bytes:
             raise CheckpointCorruptError(

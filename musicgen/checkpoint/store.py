@@ -163,7 +163,8 @@ def _check_fit(
 ) -> None:
     if tokenizer.fingerprint != manifest.tokenizer:
         raise CheckpointMismatchError(
-            f"tokenizer.json of {folder} is not the one this model was trained with.", hint=COPY_AGAIN
+            f"tokenizer.json of {folder} is not the one this model was trained with.",
+            hint=COPY_AGAIN,
         )
     if tokenizer.vocab_sizes != config.vocab_sizes:
         raise CheckpointMismatchError(

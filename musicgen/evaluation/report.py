@@ -96,9 +96,7 @@ def evaluate(
     by_attribute = nats / np.log(2) / notes
     yield EvaluationReport(
         bits_per_note=float(by_attribute.sum()),
-        bits_by_attribute=dict(
-            zip(tokenizer.attribute_names, by_attribute.tolist(), strict=True)
-        ),
+        bits_by_attribute=dict(zip(tokenizer.attribute_names, by_attribute.tolist(), strict=True)),
         events_per_note=n_events / notes,
         notes=notes,
         pieces=len(pieces),

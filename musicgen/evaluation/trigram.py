@@ -78,4 +78,3 @@ class Trigram:
 def _look_up(table: dict[int, int], keys: np.ndarray) -> np.ndarray:
     unique, inverse = np.unique(keys, return_inverse=True)
     return np.array([table.get(key, 0) for key in unique.tolist()], dtype=np.float64)[inverse]
-

@@ -74,9 +74,7 @@ class Decoder(nn.Module):
         """
         hidden = self.trunk(ids[:, :-1])
         target = ids[:, 1:]
-        return [
-            self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])
-        ]
+        return [self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])]
 
     def trunk(
         self, ids: Tensor, *, cache: KVCache | None = None, record: AttentionRecord | None = None

@@ -13,7 +13,7 @@ from musicgen.midi import read_midi
 from musicgen.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from symusic.types import Score
+    from symusic.core import ScoreTick as Score
 
 _MAX_FILES = 200
 """Merges settle on far fewer files than a corpus has."""

@@ -45,9 +45,7 @@ def _seconds_a_step(
     for step in range(1 + _TRIAL_STEPS):
         began = time.monotonic()
         ids = torch.from_numpy(sampler.batch(step)).to(device)
-        optimizer_step(
-            losses, ids, decoder, optimizer, rate=1e-6, clip_norm=recipe.clip_norm
-        )
+        optimizer_step(losses, ids, decoder, optimizer, rate=1e-6, clip_norm=recipe.clip_norm)
         times.append(time.monotonic() - began)
     # The first step compiles and warms up; it tells nothing of the others.
     return sum(times[1:]) / _TRIAL_STEPS

@@ -128,9 +128,7 @@ def prepare(
         yield _resumed(run, facts, corpus, tokenizer, device)
 
 
-def _check_folder(
-    run: Run, facts: RunFacts | None, recipe: TrainingRecipe, resume: bool
-) -> None:
+def _check_folder(run: Run, facts: RunFacts | None, recipe: TrainingRecipe, resume: bool) -> None:
     if resume and facts is None:
         raise TrainingError(
             f"There is no run to resume in {run.folder}.",

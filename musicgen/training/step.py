@@ -29,9 +29,7 @@ def bf16_is_native(device: torch.device) -> bool:
 
 def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) -> LossFunction:
     """Return what maps events (B, T + 1, K) to mean nats an event, one an attribute (K,)."""
-    in_bf16 = recipe.precision == "bf16" or (
-        recipe.precision == "auto" and bf16_is_native(device)
-    )
+    in_bf16 = recipe.precision == "bf16" or (recipe.precision == "auto" and bf16_is_native(device))
 
     def losses(ids: Tensor) -> Tensor:
         with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import torch
@@ -23,7 +23,7 @@ def train(
     device: str = "auto",
     start_from: str | Path | None = None,
     resume: bool = False,
-) -> Iterator[TrainingEvent | ScanProgress]:
+) -> Generator[TrainingEvent | ScanProgress, None, None]:
     """Train a model on a folder of MIDI files.
 
     Closing the iterator stops the run after a checkpoint; `resume` goes on from it and ends, on a

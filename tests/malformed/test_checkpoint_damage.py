@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+
 from musicgen.checkpoint import load_checkpoint, save_checkpoint
 from musicgen.errors import (
     CheckpointCorruptError,
@@ -130,8 +131,9 @@ def test_sizes_that_do_not_fit_the_weights_are_refused_before_memory_is_taken(co
         safetensors({"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 4]}}),
         safetensors({"a": {"dtype": "I8", "shape": [4], "data_offsets": [0, 4]}}, b"abcd"),
         safetensors({"a": None}),
-        safetensors({f"n{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
-                     for i in range(20_000)}),
+        safetensors(
+            {f"n{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(20_000)}
+        ),
         safetensors(b"[" * 100_000),
     ],
 )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
+
 from musicgen.model.attention import (
     MultiHeadAttention,
     attend,
@@ -16,7 +18,6 @@ from musicgen.model.attention import (
     split_heads,
 )
 from musicgen.model.rope import sinusoidal_encoding
-from torch import nn
 
 
 @pytest.fixture
@@ -87,9 +88,7 @@ def test_cross_attention_shapes() -> None:
 def test_sinusoidal_encoding() -> None:
     encoding = sinusoidal_encoding(2, 256)
     torch.testing.assert_close(encoding[0, :4], torch.tensor([0.0, 1.0, 0.0, 1.0]))
-    torch.testing.assert_close(
-        encoding[1, :2], torch.tensor([0.84147, 0.54030]), atol=5e-6, rtol=0
-    )
+    torch.testing.assert_close(encoding[1, :2], torch.tensor([0.84147, 0.54030]), atol=5e-6, rtol=0)
 
 
 def _layer(d: int, d_ff: int) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from musicgen.assets import asset_dir
 from musicgen.corpus import Corpus, ScanProgress, build_corpus
 from musicgen.errors import CorpusError, NoUsableFilesError

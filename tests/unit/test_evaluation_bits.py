@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
 from musicgen.assets import asset_dir
 from musicgen.checkpoint import load_checkpoint, save_checkpoint
 from musicgen.errors import CorpusError
@@ -38,9 +39,7 @@ def make_events(n_events: int, seed: int = 0) -> np.ndarray:
     return np.stack([rng.integers(0, size, n_events) for size in SIZES], axis=1)
 
 
-@given(
-    start=st.integers(0, 50), n_events=st.integers(0, 300), seq_len=st.integers(1, 64)
-)
+@given(start=st.integers(0, 50), n_events=st.integers(0, 300), seq_len=st.integers(1, 64))
 def test_windows_score_each_event_once_with_half_a_window_of_context(
     start: int, n_events: int, seq_len: int
 ) -> None:
@@ -93,9 +92,7 @@ def test_trigram_probabilities_sum_to_one() -> None:
     rng = np.random.default_rng(0)
     trigram = Trigram((4, 3)).fit([rng.integers(0, 3, (50, 2))])
     for a, b in ((0, 1), (3, 2), (1, 0)):
-        nats = [
-            trigram.surprise([np.array([[a, b], [x, 0]])]).nats[0] for x in range(4)
-        ]
+        nats = [trigram.surprise([np.array([[a, b], [x, 0]])]).nats[0] for x in range(4)]
         assert sum(math.exp(-n) for n in nats) == pytest.approx(1.0)
 
 
