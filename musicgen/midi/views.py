@@ -78,11 +78,12 @@ def _shared_events(events: Events) -> list[Row]:
         mine = place % _N_CHANNELS == channel
         for wanted, only_if_none in ((is_program, True), (is_pedal, False)):
             at = np.flatnonzero(mine & wanted)
-            for target in notes_on[notes_on % _N_CHANNELS == channel].tolist():
-                own = place[at] == target
-                if only_if_none and own.any():
-                    continue
-                copies += _copies(events, at[~own], target // _N_CHANNELS)
+            targets = notes_on[notes_on % _N_CHANNELS == channel] if len(at) else at
+            if only_if_none:
+                targets = np.setdiff1d(targets, place[at])
+            for target in targets.tolist():
+                others = at[place[at] != target]
+                copies += _copies(events, others, target // _N_CHANNELS)
                 if len(copies) > _MAX_COPIES:
                     return []
     copies.sort(key=lambda row: (row.track, row.tick))

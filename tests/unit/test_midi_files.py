@@ -147,7 +147,7 @@ def test_pretty_midi_sees_every_tempo_and_long_fine_files() -> None:
     file.tracks.append(mido.MidiTrack([mido.MetaMessage("set_tempo", tempo=250_000, time=0)]))
     beats = 600
     notes = mido.MidiTrack([mido.MetaMessage("set_tempo", tempo=1_000_000, time=32767)])
-    for beat in range(beats):
+    for _ in range(beats):
         notes.append(mido.Message("note_on", note=60, velocity=64, time=0))
         notes.append(mido.Message("note_off", note=60, time=32767))
     file.tracks.append(notes)
