@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import symusic
 
 from musicgen.tokens import get_tokenizer
@@ -46,3 +48,11 @@ def test_the_ids_of_a_small_piece():
     assert ids.tolist() == GOLDEN
     assert ids.dtype == "int64"
     assert piano.encode(piano.decode(ids)).tolist() == GOLDEN
+
+
+def test_the_page_shows_these_ids_in_these_words():
+    page = (Path(__file__).parents[2] / "docs" / "tokens.md").read_text(encoding="utf-8")
+    piano = get_tokenizer("piano")
+    for event in GOLDEN:
+        ids = " ".join(f"{number:3d}" for number in event)
+        assert f"{ids}    {piano.describe(tuple(event))}\n" in page
