@@ -103,7 +103,7 @@ def test_decoding_and_encoding_again_changes_nothing(rows):
 
 
 @given(st.one_of(any_ids, likely_ids))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_integers_decode_to_a_file_with_the_same_notes(ids):
     decoded = PIANO.decode_events(ids)
     assert as_rows(through_a_file(PIANO.decode(ids))) == as_rows(decoded.notes)
