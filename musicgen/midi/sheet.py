@@ -9,12 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from symusic import ControlChange, KeySignature, Note, Score, Tempo, TimeSignature, Track
+from symusic.core import (
+    ControlChangeTick,
+    KeySignatureTick,
+    NoteTickList,
+    TempoTick,
+    TimeSignatureTick,
+    TrackTick,
+)
+from symusic.core import ScoreTick as Score
+
+from musicgen.midi.notes import SUSTAIN
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-SUSTAIN = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,16 +63,16 @@ def sheet_to_score(sheet: Sheet, *, ticks_per_quarter: int = 480) -> Score:
     # Struck at once, the shorter first: so a file gives them back (see notes_to_score).
     order = np.lexsort((length, notes[:, 2], start))
     score = Score(ticks_per_quarter)
-    track = Track(sheet.name, 0, False)
-    track.notes = Note.from_numpy(
+    track = TrackTick(sheet.name, 0, False)
+    track.notes = NoteTickList.from_numpy(
         start[order], length[order], *(notes[order, column].astype(np.int8) for column in (2, 3))
     )
     for down, up in np.asarray(sheet.pedals, dtype=np.float64).reshape(-1, 2):
-        track.controls.append(ControlChange(round(down * ticks_per_quarter), SUSTAIN, 127))
-        track.controls.append(ControlChange(round(up * ticks_per_quarter), SUSTAIN, 0))
+        track.controls.append(ControlChangeTick(round(down * ticks_per_quarter), SUSTAIN, 127))
+        track.controls.append(ControlChangeTick(round(up * ticks_per_quarter), SUSTAIN, 0))
     score.tracks.append(track)
     for quarter, qpm in np.asarray(sheet.tempos, dtype=np.float64).reshape(-1, 2):
-        score.tempos.append(Tempo(round(quarter * ticks_per_quarter), mspq=round(60e6 / qpm)))
-    score.time_signatures.append(TimeSignature(0, *sheet.meter))
-    score.key_signatures.append(KeySignature(0, sheet.sharps, int(sheet.minor)))
+        score.tempos.append(TempoTick(round(quarter * ticks_per_quarter), mspq=round(60e6 / qpm)))
+    score.time_signatures.append(TimeSignatureTick(0, *sheet.meter))
+    score.key_signatures.append(KeySignatureTick(0, sheet.sharps, int(sheet.minor)))
     return score
