@@ -25,7 +25,7 @@ DRUM_CHANNEL = 9
 TAIL_S = 0.9  # what still rings after the last key is let go
 _HANGING_S = 30.0  # a note that outlasts the limit is heard for so long: by then a piano is silent
 _PROGRAM, _CONTROLLER = 0xC, 0xB
-_BANK_SELECTS = (0, 32)
+_BANK_SELECTS, _VOLUMES = (0, 32), (7, 11)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,6 +37,7 @@ class Playable:
         notes: Its notes as they ring, pedal folded in, (N,).
         is_drum: Which of them are drums, bool (N,).
         seconds: How long the sound shall be.
+        turns_down: The file turns a volume down to nothing, so silence may be what it asks for.
         warnings: What differs from the file.
     """
 
@@ -44,6 +45,7 @@ class Playable:
     notes: NoteTable
     is_drum: NDArray[np.bool_]
     seconds: float
+    turns_down: bool
     warnings: tuple[str, ...]
 
 
@@ -76,6 +78,7 @@ def make_playable(midi: bytes, font: FontContents, *, max_seconds: float) -> Pla
         notes=rung,
         is_drum=np.isin(rung.track, drums),
         seconds=music_s + TAIL_S,
+        turns_down=bool((_of_volume(events) & (events.data2 == 0)).any()),
         warnings=(*warnings, *replaced),
     )
 
@@ -110,6 +113,10 @@ def _sounding(events: Events) -> NDArray[np.bool_]:
     """
     is_bank = events.is_message(_CONTROLLER) & np.isin(events.data1, _BANK_SELECTS)
     return (events.status < 0xF0) & ~is_bank | events.is_meta(TEMPO)
+
+
+def _of_volume(events: Events) -> NDArray[np.bool_]:
+    return events.is_message(_CONTROLLER) & np.isin(events.data1, _VOLUMES)
 
 
 def _with_instruments_of(font: FontContents, events: Events) -> tuple[Events, list[str]]:

@@ -60,15 +60,17 @@ def render(
             continue
         if samples is None:
             continue
+        told = [f"{' '.join(failures)} {name} plays instead."] if failures else []
         if not samples.any():
-            failures.append(f"The synthesizer {name} gave silence.")
-            continue
-        stand_in = [f"{' '.join(failures)} {name} plays instead."] if failures else []
+            if not music.turns_down:
+                failures.append(f"The synthesizer {name} gave silence.")
+                continue
+            told.append("Nothing is heard: the file turns the volume down to 0.")
         return Sound(
             samples=finish(samples, seconds=music.seconds, fade_s=0.7 * TAIL_S),
             sample_rate=SAMPLE_RATE,
             engine=name,
-            warnings=(*music.warnings, *stand_in),
+            warnings=(*music.warnings, *told),
         )
     raise AudioError(
         f"No sound could be made. {' '.join(failures)}".strip(),

@@ -26,11 +26,12 @@ def test_real_music_sounds_and_has_its_length(corpora: Path, corpus: str) -> Non
     assert files
     for path in files:
         document = read_midi(path)
-        sound = render(document.data, max_seconds=120)
+        sound = render(document.data, max_seconds=30)
         assert sound.engine == "midirenderer", sound.warnings
-        assert np.sqrt((sound.samples**2).mean()) > 0.003, path.name
+        is_heard = np.sqrt((sound.samples**2).mean()) > 0.003
+        assert is_heard or "volume down to 0" in sound.warnings[-1], path.name
         assert np.abs(sound.samples).max() <= 0.8901
-        assert 0 <= sound.seconds - min(describe(document).end_s, 120) <= 1, path.name
+        assert 0 <= sound.seconds - min(describe(document).end_s, 30) <= 1, path.name
         assert wav_bytes(sound)[:4] == b"RIFF"
         assert mp3_bytes(sound)[:2] == b"\xff\xfb"
 

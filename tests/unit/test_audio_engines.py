@@ -21,6 +21,7 @@ MUSIC = Playable(
     notes=NoteTable.of([], [], [], []),
     is_drum=np.zeros(0, bool),
     seconds=1.0,
+    turns_down=False,
     warnings=(),
 )
 

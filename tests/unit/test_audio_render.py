@@ -7,7 +7,7 @@ import pytest
 
 from musicgen.audio import SAMPLE_RATE, Sound, render
 from musicgen.audio.builtin import play_builtin
-from musicgen.audio.render import ENGINES
+from musicgen.audio.rendering import ENGINES
 from musicgen.errors import AudioError, EmptyScoreError, MidiReadError
 
 TICKS_A_SECOND = 960  # the division is 480, the tempo 120
@@ -213,6 +213,14 @@ def test_a_synthesizer_that_is_silent_counts_as_failed() -> None:
     sound = render(midi(*note(0.0, 1.0)), engines=[("mute", mute), ("built-in", play_builtin)])
     assert sound.engine == "built-in"
     assert "gave silence" in sound.warnings[-1]
+
+
+def test_a_file_that_turns_itself_down_stays_silent_and_we_say_so() -> None:
+    """Guards against sound where the file wants none, and against silence without a word."""
+    sound = render(midi(control(0.0, 7, 0), *note(0.0, 1.0)))
+    assert sound.engine == "midirenderer"
+    assert not sound.samples.any()
+    assert "volume" in sound.warnings[0]
 
 
 def test_an_absent_synthesizer_is_passed_over_in_silence() -> None:
