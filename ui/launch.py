@@ -9,6 +9,8 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 from musicgen.assets import asset_dir
@@ -75,11 +77,21 @@ def serve(
         asset_dir("ui") / "app.py",
         routes=routes.routes(),
         middleware=[Middleware(routes.Guard)],
+        lifespan=_lifespan,
     )
     _in_background(_warm_up)
     if open_browser:
         _in_background(lambda: _show(page_url(host, port)))
     app.run(config=options(host, port))
+
+
+@asynccontextmanager
+async def _lifespan(_app: object) -> AsyncIterator[None]:
+    """Leave no sound files behind, also where the process is about to be ended by a signal."""
+    from musicgen.ui.resources import studio
+
+    yield
+    studio().close()
 
 
 def page_url(host: str, port: int) -> str:
@@ -97,8 +109,8 @@ def is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def _in_background(work: object) -> None:
-    threading.Thread(target=work, daemon=True).start()  # pyright: ignore[reportArgumentType]
+def _in_background(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, daemon=True).start()
 
 
 def _warm_up() -> None:

@@ -82,6 +82,10 @@ class Studio:
             self._gazes.move_to_end(piece.id)
             return found
 
+    def close(self) -> None:
+        """Remove what lies on the disk."""
+        self._folder.cleanup()
+
     def submit(self, desk: Desk, order: Order) -> None:
         """Begin to make music for a visitor."""
         job = Job(order, keep=desk.keep)

@@ -88,6 +88,18 @@ def making(request: Request) -> Response:
     return JSONResponse(so_far, headers={"Cache-Control": "no-store"})
 
 
+def look(request: Request) -> Response:
+    """Answer with where every head looks about one note."""
+    piece = studio().shelf.get(request.path_params["name"])
+    if piece is None:
+        return Response(status_code=404)
+    try:
+        found = studio().gaze(piece).look(request.path_params["note"])
+    except MusicgenError as error:
+        return JSONResponse(error.as_dict(), status_code=503)
+    return JSONResponse(found or {"unseen": True}, headers=_PRIVATE)
+
+
 def maps(request: Request) -> Response:
     """Answer with the small maps of all layers and heads, or with one head's large map."""
     piece = studio().shelf.get(request.path_params["name"])
@@ -111,6 +123,7 @@ def routes() -> list[Route]:
         Route("/listen/{name}", sound_facts, methods=["GET"]),
         Route("/making/{name}", making, methods=["GET"]),
         Route("/attention/{name}", maps, methods=["GET"]),
+        Route("/attention/{name}/note/{note:int}", look, methods=["GET"]),
         Route("/attention/{name}/{layer:int}/{head:int}", maps, methods=["GET"]),
     ]
 

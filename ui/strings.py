@@ -104,6 +104,7 @@ ROLL: Final = {
     ],
     "velocity": "velocity",
     "asks": "Asking the model …",
+    "lost": "The studio does not answer. Is it still running in the terminal?",
     "unseen": "The model did not see this note: "
     "it is a drum, or lies before what fits into its memory.",
     "moment": "Moment",

@@ -91,10 +91,13 @@ class Visit:
         self.button("MIDI").wait_for()
 
     def upload(self, name: str, data: bytes) -> None:
+        """Give the page a file, and wait for it to be on the roll if it is music."""
         if not self.page.locator("input[type=file]").count():
             self.page.get_by_role("radio", name="Your MIDI").click()
         field = self.page.locator("input[type=file]")
         field.set_input_files({"name": name, "mimeType": "audio/midi", "buffer": data})
+        if data.startswith(b"MThd\x00\x00\x00\x06\x00\x01"):
+            self.page.locator(f".mg .over[aria-label*='{name[-6:]}']").wait_for()
 
     def download(self, name: str) -> bytes:
         with self.page.expect_download() as waiting:
@@ -146,7 +149,7 @@ def test_generate_is_heard_and_taken_home(visit):
     said = visit.page.get_by_text("· seed").inner_text()
     assert f"{len(notes_of(midi))} note" in said.replace(",", "")
     assert visit.download("WAV").startswith(b"RIFF")
-    assert visit.download("MP3")[:3] in (b"ID3", b"\xff\xfb\x90", b"\xff\xfb\xb0", b"\xff\xfb\xe0")
+    assert visit.download("MP3").startswith((b"\xff\xfb", b"ID3"))
     assert visit.download("MIDI") == midi
     assert said == visit.page.get_by_text("· seed").inner_text()
 
@@ -174,7 +177,6 @@ def test_upload_is_seen_heard_gone_on_from_and_safe_from_a_bad_one(visit, music)
 
 def test_a_note_shows_what_each_head_looked_at(visit, music):
     visit.upload("a.mid", music)
-    visit.page.get_by_text("48 notes · 0:12").first.wait_for()
     visit.page.locator(".mg .over").focus()
     for _ in range(20):
         visit.page.keyboard.press(".")

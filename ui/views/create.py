@@ -65,7 +65,6 @@ def _stage(shared: Studio, desk: Desk) -> None:
     roll(
         None if piece is None else piece.on_roll(),
         examples=() if has_own else [p.on_roll() for p in shared.examples],
-        gaze=_gaze(shared, piece),
         on_pick=_picked,
     )
     if piece is not None:
@@ -96,27 +95,10 @@ def _shown(shared: Studio, desk: Desk) -> Piece | None:
 
 
 def _picked() -> None:
-    """Take in what was clicked on the roll: an example, or a note."""
+    """Take in which example was chosen on the roll, where it sounds already."""
     pick = st.session_state["roll"].get("pick")
-    if isinstance(pick, dict) and isinstance(pick.get("piece"), str):
-        st.session_state["show"] = pick["piece"]
-        st.session_state["pick"] = pick
-
-
-def _gaze(shared: Studio, piece: Piece | None) -> dict[str, Any] | None:
-    """Return where the chosen note looks, an error to show in its place, or None."""
-    pick = st.session_state.get("pick")
-    if piece is None or not isinstance(pick, dict) or pick.get("piece") != piece.id:
-        return None
-    note = pick.get("note")
-    if not isinstance(note, int):
-        return None
-    found: dict[str, Any] = {"piece": piece.id, "note": note}
-    try:
-        look = shared.gaze(piece).look(note)
-    except MusicgenError as error:
-        return {**found, "error": str(error)}
-    return {**found, "unseen": True} if look is None else {**found, **look}
+    if isinstance(pick, str):
+        st.session_state["show"] = pick
 
 
 def _downloads(shared: Studio, piece: Piece) -> None:

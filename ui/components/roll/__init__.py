@@ -1,8 +1,8 @@
 """The piano roll with its player and the attention of a note: one component on canvas.
 
 Plain JavaScript files, joined in this order; no build step, no request to another machine.
-What it is told is `Piece.on_roll()`; what it says is the state `pick` (the piece and the note
-chosen) and the trigger `done` (a piece that was being made is there).
+What it is told is `Piece.on_roll()`, which says where to ask for sound, attention and progress. What
+it says is the state `pick` (the example chosen) and the trigger `done` (there is something new).
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ def roll(
     piece: dict[str, Any] | None,
     *,
     examples: Sequence[dict[str, Any]] = (),
-    gaze: dict[str, Any] | None = None,
     on_pick: Callable[[], None],
 ) -> None:
     """Show a piece.
@@ -43,7 +42,6 @@ def roll(
     Args:
         piece: What `Piece.on_roll` or `Job.on_roll` returned, or None for an empty roll.
         examples: Pieces to be heard at a click before there is anything else.
-        gaze: Where the chosen note looks.
         on_pick: Called before the page is drawn anew when `st.session_state["roll"]["pick"]` is.
     """
     _component(
@@ -51,7 +49,6 @@ def roll(
         data={
             "piece": piece,
             "examples": list(examples),
-            "gaze": gaze,
             "say": strings.ROLL,
         },
         on_pick_change=on_pick,

@@ -16,7 +16,7 @@ class Roll {
     this.listen();
   }
 
-  update({ piece, examples, gaze, say }, send, trigger) {
+  update({ piece, examples, say }, send, trigger) {
     this.send = send;
     this.trigger = trigger;
     this.say = this.paint.say = say;
@@ -27,7 +27,6 @@ class Roll {
       this.show(piece);
     } else if (!piece) this.root.hidden = true;
     this.chips();
-    this.look(gaze);
     this.redraw();
   }
 
@@ -40,6 +39,7 @@ class Roll {
     if (piece.live && piece.promptEnd === 0) this.music.widen({ low: 36, high: 88 });
     this.legend();
     if (!same) {
+      this.asking?.abort();
       this.chosen = -1;
       this.arcs = [];
       this.panel.show(null);
@@ -76,6 +76,8 @@ class Roll {
   live(live) {
     const bar = this.find(".progress");
     bar.hidden = !live;
+    // A screen reader hears of the beginning and the end, not of every note.
+    this.find(".status").setAttribute("aria-live", live?.notes.on.length ? "off" : "polite");
     if (!live) return;
     bar.setAttribute("aria-valuemax", live.wanted);
     bar.setAttribute("aria-valuenow", live.made);
@@ -152,7 +154,7 @@ class Roll {
       this.local = piece.id;
       this.show(piece);
       this.chips();
-      this.send("pick", { piece: piece.id, note: null });
+      this.send("pick", piece.id);
     }
     if (playing) this.audio.pause();
     else this.play();
@@ -173,25 +175,37 @@ class Roll {
     this.panel.show(null);
     if (note < 0) this.status();
     else {
-      this.status(`${noteName(music.pitch[note])} · ${say.velocity} ${music.vel[note]} · ${clock(music.on[note])} — ${say.asks}`);
+      this.status(`${this.name(note)} — ${say.asks}`);
       const { from, to } = this.view;
       if (music.on[note] < from || music.on[note] > to) this.view.shift(music.on[note] - (from + to) / 2, music);
     }
-    this.send("pick", { piece: music.piece.id, note: note < 0 ? null : note });
+    this.ask(note);
     this.redraw();
   }
 
-  look(gaze) {
+  // Ask where the heads look; only the last of many quick choices is asked for.
+  async ask(note) {
+    this.asking?.abort();
+    const { signal } = (this.asking = new AbortController());
+    if (note < 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    if (signal.aborted) return;
+    const { piece } = this.music, name = this.name(note);
+    try {
+      const answer = await fetch(`${piece.maps}/note/${note}`, { signal });
+      const found = await answer.json();
+      if (!answer.ok) return this.status(`${found.message} ${found.hint}`, true);
+      if (found.unseen) return this.status(`${name}. ${this.say.unseen}`);
+      this.status(name);
+      this.panel.show(found, piece);
+    } catch (error) {
+      if (error.name !== "AbortError") this.status(this.say.lost, true);
+    }
+  }
+
+  name(note) {
     const { music, say } = this;
-    if (!music || !gaze || gaze.piece !== music.piece.id || gaze === this.lastGaze) return;
-    if (this.chosen >= 0 && gaze.note !== this.chosen) return;
-    this.chosen = gaze.note;
-    this.lastGaze = gaze;
-    const name = `${noteName(music.pitch[gaze.note])} · ${say.velocity} ${music.vel[gaze.note]} · ${clock(music.on[gaze.note])}`;
-    if (gaze.error) return this.status(gaze.error, true);
-    if (gaze.unseen) return this.status(`${name}. ${say.unseen}`);
-    this.status(name);
-    this.panel.show(gaze, music.piece);
+    return `${noteName(music.pitch[note])} · ${say.velocity} ${music.vel[note]} · ${clock(music.on[note])}`;
   }
 
   redraw() { this.dirty = true; this.wake(); }
@@ -209,7 +223,7 @@ class Roll {
         if (view.from !== before) this.dirty = true;
       }
     }
-    if (this.over?.clientWidth !== 0) {
+    if (paint.over.clientWidth) {
       paint.measure(music, view);
       if (this.dirty) { paint.look(); paint.drawBase(this.arcs.length > 0); paint.drawMini(); }
       paint.drawOver(this.cursor, this.chosen, this.arcs, playing);

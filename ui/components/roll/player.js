@@ -49,6 +49,7 @@ const player = {
       if (error) why = ` ${error.message} ${error.hint}`;
     } catch { /* the server itself is gone, which the page says */ }
     this.status(this.say.mute + why, true);
+    this.trigger("done", this.music.piece.id); // so that the page says it too
   },
 
   async soundFacts() {
