@@ -103,7 +103,7 @@ class PianoEventTokenizer(miditok.MusicTokenizer):
 
     def _add_time_events(self, events: list[Any], time_division: int) -> list[Any]:
         # miditok's way from a score to tokens leads through this; ours does not.
-        raise NotImplementedError("PianoEventTokenizer encodes whole scores")
+        raise TypeError("PianoEventTokenizer encodes whole scores, not lists of events")
 
     def _create_token_types_graph(self) -> dict[str, set[str]]:
         return {}  # as Octuple: every event has the same types
