@@ -11,7 +11,7 @@ import typer
 
 MAX_SEED = 2**53 - 1  # the largest whole number that every JSON reader keeps exact
 MAX_TAKES = 999
-MAX_SECONDS = 3600.0
+SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
 DEVICES = ("auto", "cpu", "cuda")
 
 NumberT = TypeVar("NumberT", bound="float | int | None")
@@ -56,7 +56,7 @@ def _some_text(value: str) -> str:
     return value
 
 
-# Typer reads these at run time, also on Python 3.10, hence Optional.
+# Each is read by Typer when the commands are built.
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Model = Annotated[
     str,
@@ -70,7 +70,7 @@ Seconds = Annotated[
     float,
     typer.Option(
         metavar="S",
-        callback=within(0, MAX_SECONDS, above_low=True),
+        callback=within(SHORTEST_S, LONGEST_S),
         help="Length of the new music, in seconds.",
     ),
 ]
