@@ -59,6 +59,18 @@ def test_each_note_is_painted_where_it_sounds(name: str, theme: Theme) -> None:
             assert colour_at(picture, plan, onset + 0.6, neighbour) in lanes
 
 
+def test_high_is_up_and_late_is_right() -> None:
+    """Guards against a roll that stands on its head."""
+    plan = plan_roll(FIVE.end_s, FIVE.pitch)
+    picture = pixels(roll_png(FIVE))
+    is_loud = (picture == LIGHT.tracks[0]).all(axis=2)  # the notes at 0 s and at 8 s
+    is_loud[int(plan.row_tops_px[0] + plan.notes_px) :] = False  # the legend
+    y, x = np.nonzero(is_loud)
+    first, last = x < picture.shape[1] / 2, x > picture.shape[1] / 2
+    assert x[first].min() == pytest.approx(LEFT_PX, abs=2)
+    assert y[first].mean() - y[last].mean() == pytest.approx(7 * plan.key_px, abs=1)
+
+
 def test_loud_notes_are_stronger_in_colour() -> None:
     """Guards against a velocity that is not shown."""
     plan = plan_roll(FIVE.end_s, FIVE.pitch)

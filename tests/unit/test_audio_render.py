@@ -168,11 +168,14 @@ def test_a_missing_drum_kit_is_replaced() -> None:
     assert "drum kit 1 for drum kit 73" in sound.warnings[0]
 
 
-def test_banks_do_not_silence_anything() -> None:
-    """Guards against bank selects of other makers' synthesizers, which our font does not have."""
-    banked = render(midi(control(0, 0, 121), control(0, 32, 3), program(40), *note(0.0, 1.0)))
-    plain = render(midi(program(40), *note(0.0, 1.0)))
+def test_banks_do_not_change_the_drum_kit() -> None:
+    """Guards against bank selects of other makers, with which the font's kits are not found."""
+    strokes = [program(24, channel=9), *note(0.0, 0.5, pitch=36, channel=9)]
+    banked = render(midi(control(0.0, 0, 120, channel=9), *strokes), engines=SAMPLED)
+    plain = render(midi(*strokes), engines=SAMPLED)
+    standard = render(midi(*note(0.0, 0.5, pitch=36, channel=9)), engines=SAMPLED)
     assert np.array_equal(banked.samples, plain.samples)
+    assert not np.array_equal(standard.samples, plain.samples)
 
 
 def test_the_same_bytes_give_the_same_samples() -> None:
