@@ -1,8 +1,8 @@
 """The piano roll with its player and the attention of a note: one component on canvas.
 
 Plain JavaScript files, joined in this order; no build step, no request to another machine.
-What it is told is `Piece.on_roll()`, which says where to ask for sound, attention and progress. What
-it says is the state `pick` (the example chosen) and the trigger `done` (there is something new).
+It is told `Piece.on_roll()`, which says where to ask for sound, attention and progress. It says the
+state `pick` (the example chosen) and the trigger `done` (there is something new).
 """
 
 from __future__ import annotations
