@@ -52,7 +52,7 @@ def attention_png(
     left = _MARGIN_PX + _AXIS_PX
     canvas = Canvas(left + size_px + 96, top + size_px + _AXIS_PX, theme_named(theme))
     if title:
-        canvas.text(left, _MARGIN_PX - 2, title, canvas.theme.ink, size_px=17)
+        _title(canvas, left, title)
     canvas.paste(_map(square, size_px, gamma, canvas.theme), left, top, size_px, size_px)
     frame = canvas.theme.strong_line
     canvas.box(left - 1, top - 1, left + size_px + 1, top + size_px + 1, outline=frame)
@@ -106,7 +106,7 @@ def layers_heads_png(
     width = left + n_heads * step + 90
     canvas = Canvas(width, top + n_layers * step + _MARGIN_PX, theme_named(theme))
     if title:
-        canvas.text(left, _MARGIN_PX - 2, title, canvas.theme.ink, size_px=17)
+        _title(canvas, left, title)
     for head in range(n_heads):
         canvas.text(
             left + head * step + cell_px / 2,
@@ -180,3 +180,8 @@ def _scale(canvas: Canvas, x: float, y: float, height_px: float) -> None:
     canvas.text(x + _BAR_PX + 6, y + 1, "row's", canvas.theme.soft_ink, size_px=11)
     canvas.text(x + _BAR_PX + 6, y + 15, "largest", canvas.theme.soft_ink, size_px=11)
     canvas.text(x + _BAR_PX + 6, y + height, "0", canvas.theme.soft_ink, size_px=11, anchor="ls")
+
+
+def _title(canvas: Canvas, left: float, title: str) -> None:
+    line = canvas.fitting(title, canvas.width_px - left - _MARGIN_PX, size_px=17)
+    canvas.text(left, _MARGIN_PX - 2, line, canvas.theme.ink, size_px=17)

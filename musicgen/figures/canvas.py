@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FINE = 2  # pixels drawn for one that is kept, in each direction
 MAX_PIXELS = 40_000_000
 TEXT_PX = 13
+_MOST_LETTERS = 300
 
 Anchor = Literal["la", "ma", "ra", "lm", "mm", "rm", "ls", "ms", "rs"]
 
@@ -23,6 +24,11 @@ Anchor = Literal["la", "ma", "ra", "lm", "mm", "rm", "ls", "ms", "rs"]
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     # Pillow's own copy of Aileron (CC0): crisp, and the same on every machine.
     return ImageFont.load_default(size)
+
+
+def _one_line(text: str) -> str:
+    # Names come out of foreign files, and Pillow raises at a line end that has an anchor.
+    return " ".join(text.split())
 
 
 class Canvas:
@@ -91,11 +97,22 @@ class Canvas:
         anchor: Anchor = "la",
     ) -> None:
         """Write a line; `anchor` says which point of it lies at (x, y), as Pillow names them."""
-        self._draw.text((x * FINE, y * FINE), text, colour, _font(size_px * FINE), anchor=anchor)
+        self._draw.text(
+            (x * FINE, y * FINE), _one_line(text), colour, _font(size_px * FINE), anchor=anchor
+        )
 
     def text_px(self, text: str, *, size_px: int = TEXT_PX) -> float:
         """Return how wide `text` would be."""
-        return self._draw.textlength(text, _font(size_px * FINE)) / FINE
+        return self._draw.textlength(_one_line(text), _font(size_px * FINE)) / FINE
+
+    def fitting(self, text: str, width_px: float, *, size_px: int = TEXT_PX) -> str:
+        """Return as much of `text` as fits, with an ellipsis if that is not all."""
+        line = _one_line(text)[:_MOST_LETTERS]
+        if self.text_px(line, size_px=size_px) <= width_px:
+            return line
+        while line and self.text_px(line + "…", size_px=size_px) > width_px:
+            line = line[:-1]
+        return line + "…"
 
     def paste(self, pixels: np.ndarray, x: int, y: int, width_px: int, height_px: int) -> None:
         """Put an array of colours, uint8 (rows, columns, 3), into a rectangle, its pixels sharp."""

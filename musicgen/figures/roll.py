@@ -105,7 +105,8 @@ def roll_png(
     else:
         new = np.ones(len(notes.onset_s), dtype=bool)
     if title:
-        canvas.text(LEFT_PX, MARGIN_PX, title, canvas.theme.ink, size_px=17)
+        line = canvas.fitting(title, plan.right_px - LEFT_PX, size_px=17)
+        canvas.text(LEFT_PX, MARGIN_PX, line, canvas.theme.ink, size_px=17)
     for row in range(len(plan.row_tops_px)):
         draw_ground(canvas, plan, row, prompt_end_s)
         draw_time_lines(canvas, plan, row)

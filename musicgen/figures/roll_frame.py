@@ -21,6 +21,7 @@ SOFTEST = 0.5  # opacity of the softest note
 _BLACK_KEYS = frozenset((1, 3, 6, 8, 10))
 _KEYBOARD_PX = 34
 _MOST_NAMES = 6
+_NAME_PX = 130
 
 
 def draw_ground(canvas: Canvas, plan: RollPlan, row: int, prompt_end_s: float | None) -> None:
@@ -117,7 +118,9 @@ def draw_legend(
     shown = list(colours.items())[:_MOST_NAMES] if len(colours) > 1 or names else []
     for track, colour in shown:
         canvas.box(x, y - 5, x + 18, y + 5, colour, radius_px=2.5)
-        x = _label(canvas, x + 24, y, (names.get(track) or f"track {track + 1}")[:28])
+        x = _label(
+            canvas, x + 24, y, canvas.fitting(names.get(track) or f"track {track + 1}", _NAME_PX)
+        )
     if len(colours) > len(shown) > 0:
         x = _label(canvas, x, y, f"and {len(colours) - len(shown)} more")
     if has_prompt:

@@ -122,6 +122,14 @@ def test_tracks_have_colours_of_their_own() -> None:
     assert colour_at(picture, plan, 2.5, 60) == LIGHT.tracks[1]
 
 
+def test_any_name_can_be_written() -> None:
+    """Guards against Pillow's ValueError at a line end, and titles that run out of the picture."""
+    names = {0: "two\nlines\r\n", 1: "\t", 2: "x" * 5000, 3: "\u0000 \u202e \U0001f3b9"}
+    notes = NoteTable.of([0, 1, 2, 3], [1, 2, 3, 4], [60] * 4, [99] * 4, [0, 1, 2, 3])
+    picture = pixels(roll_png(notes, track_names=names, title="a title\n" * 900))
+    assert (picture[:, -4:] == LIGHT.paper).all()
+
+
 def test_long_music_is_broken_into_rows() -> None:
     """Guards against ten minutes squeezed into one line, and notes lost at a row's end."""
     notes = NoteTable.of([0, 55, 310], [1, 65, 320], [60, 62, 64], [127, 127, 127])
@@ -224,6 +232,9 @@ def test_every_head_has_its_cell() -> None:
     weights[1, 2, 1] = [1.0, 0.01]
     picture = pixels(layers_heads_png(weights, cell_px=100))
     left, top, step = 18 + 62, 18 + 24, 106
+    other = layers_heads_png(weights, cell_px=100, first_layer=3, first_head=5)
+    assert (pixels(other)[:, left + 3 * step :] == picture[:, left + 3 * step :]).all()
+    assert (pixels(other) != picture).any(), "the labels count from there"
     bright = [
         [int(picture[top + r * step + 75, left + c * step + 25].sum()) > 600 for c in range(3)]
         for r in range(2)
