@@ -139,7 +139,9 @@ def _describe(report: Mapping[str, Any]) -> list[str]:
         f"{report['events_per_s']:.0f} a second ({report['engine']}, {report['model']})"
     )
     if report["repairs"]:
-        lines.append(f"  {report['repairs']} odd events were mended")
+        lines.append(
+            f"  repairs: {report['repairs']} (keys struck while down, places sampled again)"
+        )
     lines.extend(f"  note: {warning}" for warning in report["warnings"])
     return lines
 
