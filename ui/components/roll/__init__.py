@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 from musicgen.ui import strings
 
@@ -23,7 +23,7 @@ def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-_component = st.components.v2.component(
+_component = component(
     "musicgen_roll",
     html=_read("roll.html"),
     css=_read("roll.css"),
