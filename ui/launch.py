@@ -65,6 +65,9 @@ def serve(
         port: A free port.
         open_browser: Whether to show the page in the visitor's browser.
         model: Name or folder of the model; `piano` without, or what MUSICGEN_MODEL says.
+
+    Raises:
+        KeyboardInterrupt: The process was asked to end.
     """
     import streamlit as st
     from starlette.middleware import Middleware
@@ -83,6 +86,9 @@ def serve(
     if open_browser:
         _in_background(lambda: _show(page_url(host, port)))
     app.run(config=options(host, port))
+    # The server hands a Ctrl-C on, but for one that comes while it is still starting: it only
+    # stops then. It has no other reason to.
+    raise KeyboardInterrupt
 
 
 @asynccontextmanager
