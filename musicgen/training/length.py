@@ -16,6 +16,7 @@ from musicgen.training.windows import WindowSampler
 _TRIAL_STEPS = 4
 _SHARE_FOR_STEPS = 0.93
 """The rest of the minutes goes to validation and saving."""
+_SHARE_FOR_TRIAL = 0.1
 
 
 def steps_of(
@@ -32,20 +33,25 @@ def steps_of(
         return max(1, round(windows / recipe.batch_size)), None
     minutes = DEFAULT_MINUTES if recipe.minutes is None else recipe.minutes
     began = time.monotonic()
-    seconds = _seconds_a_step(recipe, copy.deepcopy(decoder), sampler, device)
+    budget_s = _SHARE_FOR_TRIAL * 60 * minutes
+    seconds = _seconds_a_step(recipe, copy.deepcopy(decoder), sampler, device, budget_s)
     left = 60 * minutes * _SHARE_FOR_STEPS - (time.monotonic() - began)
     return max(1, int(left / seconds)), seconds
 
 
 def _seconds_a_step(
-    recipe: TrainingRecipe, decoder: Decoder, sampler: WindowSampler, device: torch.device
+    recipe: TrainingRecipe,
+    decoder: Decoder,
+    sampler: WindowSampler,
+    device: torch.device,
+    budget_s: float,
 ) -> float:
     losses, optimizer = make_loss(decoder, recipe, device), make_optimizer(decoder, recipe)
-    times = []
-    for step in range(1 + _TRIAL_STEPS):
+    times: list[float] = []
+    while len(times) <= _TRIAL_STEPS and (len(times) < 2 or sum(times) < budget_s):
         began = time.monotonic()
-        ids = torch.from_numpy(sampler.batch(step)).to(device)
+        ids = torch.from_numpy(sampler.batch(len(times))).to(device)
         optimizer_step(losses, ids, decoder, optimizer, rate=1e-6, clip_norm=recipe.clip_norm)
         times.append(time.monotonic() - began)
     # The first step compiles and warms up; it tells nothing of the others.
-    return sum(times[1:]) / _TRIAL_STEPS
+    return sum(times[1:]) / len(times[1:])

@@ -55,7 +55,7 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
     losses = make_loss(decoder, recipe, plan.device)
     sampler = plan.sampler()
     windows = validation_windows(plan)
-    every = recipe.validate_steps or max(1, steps // 20)
+    every = recipe.validate_steps or max(10, steps // 20)
     at = _Standing(
         step=plan.first_step,
         best_loss=plan.best_loss,

@@ -38,7 +38,7 @@ class TrainingRecipe:
         seed: Names the first weights and the order of the windows.
         precision: "auto" takes bf16 where the processor multiplies it natively.
         compile: Whether the step is compiled; needs a C++ compiler on a CPU.
-        validate_steps: Steps between validations; None for twenty in all.
+        validate_steps: Steps between validations; None for twenty in all, ten steps apart at least.
         validation_windows: Held-out windows looked at each time.
         checkpoint_minutes: Time between checkpoints.
     """
@@ -54,7 +54,7 @@ class TrainingRecipe:
     steps: int | None = None
     minutes: float | None = None
     epochs: float | None = None
-    batch_size: int = 8
+    batch_size: int = 4
     learning_rate: float = 2e-3
     warmup_steps: int = 100
     weight_decay: float = 0.1

@@ -76,7 +76,7 @@ def test_training_in_a_minute(root, tmp_path):
     # The same commands with a smaller model and less patience.
     link_data(root, tmp_path)
     assert "--minutes 2" in TRAINING
-    run_lines(TRAINING.replace("--minutes 2", "--preset tiny --steps 2"), tmp_path)
+    run_lines(TRAINING.replace("--minutes 2", "--steps 2"), tmp_path)
     assert (tmp_path / "mine.mid").exists()
 
 
