@@ -100,6 +100,11 @@ def read_manifest(folder: Path) -> Manifest:
             f"{FORMAT!r} of version {VERSION}.",
             hint="Update musicgen, or use a checkpoint that this version wrote.",
         )
+    for key in DATA_FILES:
+        if key not in manifest.files:
+            raise CheckpointFormatError(
+                f"The manifest of {folder} does not name {key}.", hint=COPY_AGAIN
+            )
     return manifest
 
 

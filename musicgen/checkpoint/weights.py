@@ -130,7 +130,7 @@ def _entry_size(entry: Any, folder: Path) -> int:
             size *= int(length)
         begin, end = entry["data_offsets"]
         fits = end - begin == size * _BYTES[entry["dtype"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:  # Infinity is JSON to Python
         raise damaged from error
     if not fits:
         raise damaged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from musicgen.midi.document import MidiWarning, ReadLimits
@@ -11,6 +12,7 @@ from musicgen.midi.scan import PADDING, TrackScan, scan_track
 TRACK = b"MTrk"
 _HEADER_SIZE = 14
 _MAX_HEADER = 1024  # room for what a later standard might add
+_MAX_WARNINGS = 20  # sentences a person may still read; a flood of chunks would make thousands
 _FRAME_RATES = {
     24: 24,
     25: 25,
@@ -136,11 +138,15 @@ class _Walker:
         self.tracks: list[TrackScan] = []
         self.warnings: list[MidiWarning] = []
         self.as_written = True
+        self._told: Counter[str] = Counter()
         self._limits = limits
         self._events = 0
 
     def warn(self, code: str, message: str) -> None:
-        self.warnings.append(MidiWarning(code=code, message=message))
+        """Note what is wrong; of one kind no more than anybody would read."""
+        self._told[code] += 1
+        if self._told[code] <= _MAX_WARNINGS:
+            self.warnings.append(MidiWarning(code=code, message=message))
 
     def run(self, at: int) -> None:
         """Collect the tracks from position `at` to the file's end."""

@@ -70,6 +70,9 @@ def _from_riff(data: bytes) -> bytes:
                 return inner
             break
         at += 8 + size + size % 2  # RIFF pads chunks of odd length
+    begin = data.find(b"data", 12)  # some writers forget the padding, or the chunk's length
+    if begin > 0 and data.startswith(MAGIC, begin + 8):
+        return data[begin + 8 :]
     raise refuse("not-midi", "This RIFF (RMID) file holds no MIDI data.")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from musicgen.checkpoint import load_checkpoint, save_checkpoint
+from musicgen.checkpoint import describe_checkpoint, load_checkpoint, save_checkpoint
 from musicgen.errors import (
     CheckpointCorruptError,
     CheckpointError,
@@ -130,6 +130,7 @@ def test_sizes_that_do_not_fit_the_weights_are_refused_before_memory_is_taken(co
         safetensors(b'{"a":{"dtype":"F32"},"a":{"dtype":"F32"}}'),
         safetensors({"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 4]}}),
         safetensors({"a": {"dtype": "I8", "shape": [4], "data_offsets": [0, 4]}}, b"abcd"),
+        safetensors({"a": {"dtype": "F32", "shape": [float("inf")], "data_offsets": [0, 4]}}),
         safetensors({"a": None}),
         safetensors(
             {f"n{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(20_000)}
@@ -163,6 +164,16 @@ def test_a_foreign_manifest_is_refused(copy: Path, key: str) -> None:
     (copy / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(CheckpointError):
         load_checkpoint(copy)
+
+
+@pytest.mark.parametrize("read", [load_checkpoint, describe_checkpoint])
+def test_a_manifest_that_names_no_weights_is_refused(copy: Path, read: Any) -> None:
+    """Guards: `musicgen info` on it ended with a KeyError."""
+    manifest = json.loads((copy / "manifest.json").read_text())
+    del manifest["files"][WEIGHTS]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CheckpointError, match=WEIGHTS):
+        read(copy)
 
 
 def test_no_such_model_says_what_there_is(tmp_path: Path) -> None:

@@ -71,6 +71,12 @@ def test_thousands_of_tracks_are_no_trouble() -> None:
     assert describe(read_midi(data)).notes == 3000
 
 
+def test_thousands_of_broken_tracks_are_told_in_a_few_sentences() -> None:
+    # each empty chunk had a warning of its own, and all of them stood in a take's report
+    data = one_track(NOTE) + b"MTrk\0\0\0\0" * 5000
+    assert len(read_midi(data).warnings) < 50
+
+
 def test_reading_has_no_memory() -> None:
     # a reader kept the first file's tempi for the second
     slow = one_track(b"\x00\xff\x51\x03\x0f\x42\x40" + NOTE * 9)

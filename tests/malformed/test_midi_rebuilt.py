@@ -272,6 +272,13 @@ READ = {
         2,
         (),
     ),
+    "RMID, odd chunk without its padding": (
+        b"RIFF\0\0\0\0RMIDINFO\3\0\0\0abcdata" + struct.pack("<I", len(WHOLE)) + WHOLE,
+        4,
+        0,
+        2,
+        (),
+    ),
     "MacBinary": (b"\0\4song" + bytes(122) + WHOLE, 4, 0, 2, ()),
     "a zip behind it": (WHOLE + b"PK\3\4" + bytes(40), 4, 0, 2, ()),
 }
