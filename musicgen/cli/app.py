@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -61,11 +62,21 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        _leave_interrupted()
+    except SystemExit as leaving:
+        if leaving.code == EXIT_INTERRUPTED:
+            _leave_interrupted()
+        raise
     except BrokenPipeError:
         # The reader of our output went away (`| head`): what Python flushes at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_ERROR)
+
+
+def _leave_interrupted() -> NoReturn:
+    # Ctrl-C pressed twice: the second one must not break off the interpreter's own end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(EXIT_INTERRUPTED)
 
 
 if __name__ == "__main__":

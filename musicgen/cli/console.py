@@ -138,7 +138,8 @@ def stopping_between_steps() -> Iterator[Callable[[], None]]:
     try:
         yield check
     finally:
-        signal.signal(signal.SIGINT, before)
+        # On the way out a further Ctrl-C has nothing left to stop, and must not break off the end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN if pressed else before)
 
 
 def duration(seconds: float) -> str:
