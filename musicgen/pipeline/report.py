@@ -36,14 +36,19 @@ def notice_warnings(notices: Mapping[str, int]) -> list[str]:
 def event_warnings(repairs: tuple[tuple[str, int], ...]) -> list[str]:
     """Say what the decoder had to mend, by its codes.
 
-    That a note ends where its key is struck again is how a piano works; it is counted among the
-    repairs, and not worth a sentence.
+    That a note ends where its key is struck again is how a piano works; it is said in words of its
+    own, so that it does not read like a fault.
     """
-    odd = {code: count for code, count in repairs if code != "struck-again"}
-    if not odd:
-        return []
-    listed = ", ".join(f"{count} {code}" for code, count in sorted(odd.items()))
-    return [f"The model made events that had to be mended: {listed}."]
+    counts = dict(repairs)
+    again = counts.pop("struck-again", 0)
+    sentences = []
+    if again:
+        notes = "One note ends" if again == 1 else f"{again} notes end"
+        sentences.append(f"{notes} earlier than the model meant: the key is struck again there.")
+    if counts:
+        listed = ", ".join(f"{count} {code}" for code, count in sorted(counts.items()))
+        sentences.append(f"The model made events that had to be mended: {listed}.")
+    return sentences
 
 
 def seen_warning(prompt_ids: np.ndarray, seen_events: int) -> list[str]:
