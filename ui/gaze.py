@@ -32,11 +32,18 @@ class Gaze:
         weights: Attention, float16 (L, H, T, T): row looks at column.
         event_of: Event of each note on the roll, −1 where the model saw none, int64 (M,).
         note_of: Note on the roll of each event, −1 where it is none (the start, rests), int64 (T,).
+        first_event: How many events of the piece lie before these.
     """
 
     weights: NDArray[np.float16]
     event_of: NDArray[np.int64]
     note_of: NDArray[np.int64]
+    first_event: int = 0
+
+    @property
+    def events(self) -> int:
+        """How many events the model saw: T."""
+        return self.weights.shape[-1]
 
     @classmethod
     def of(cls, view: AttentionView, piece: Piece) -> Gaze:
@@ -49,7 +56,28 @@ class Gaze:
         event_of = np.full(len(shown), -1, dtype=np.int64)
         events = np.flatnonzero(note_of >= 0)
         event_of[note_of[events]] = events
-        return cls(weights=view.weights, event_of=event_of, note_of=note_of)
+        return cls(
+            weights=view.weights,
+            event_of=event_of,
+            note_of=note_of,
+            first_event=view.first_event,
+        )
+
+    def page_of(self, note: int) -> int:
+        """Return which part of a long piece shows a note with what the model had before it.
+
+        Page 0 is this view, of the piece or its end. Page p ends before the note number p times
+        half a window: the notes of its second half have at least half a window before them.
+        """
+        half = max(1, self.events // 2)
+        near = 0 <= note < len(self.event_of) and self.event_of[note] >= half
+        page = note // half + 1
+        return 0 if near or not self.first_event or page * half >= len(self.event_of) else page
+
+    def page_end(self, page: int) -> int | None:
+        """Return the number of the first note after a page, None where it ends with the piece."""
+        end = page * max(1, self.events // 2)
+        return end if 0 < end < len(self.event_of) else None
 
     def look(self, note: int) -> dict[str, Any] | None:
         """Return where every head looks about one note of the roll, or None if it was not seen.

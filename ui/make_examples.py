@@ -26,9 +26,9 @@ class Example:
 
 
 EXAMPLES: Final = (
-    Example(title="calm", seed=1),
-    Example(title="flowing", seed=2),
-    Example(title="lively", seed=3),
+    Example(title="calm", seed=10, temperature=0.9),
+    Example(title="flowing", seed=12, temperature=0.9),
+    Example(title="lively", seed=8, temperature=0.9),
 )
 
 

@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from musicgen.assets import asset_dir
 from musicgen.ui.gaze import Gaze
@@ -50,7 +50,7 @@ class Studio:
         self._looking = threading.Lock()
         self._counting = threading.Lock()
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._gazes: OrderedDict[str, Gaze] = OrderedDict()
+        self._gazes: OrderedDict[tuple[str, int], Gaze] = OrderedDict()
 
     def pipeline(self) -> MusicPipeline:
         """Return the model, loaded once however many ask at the same time.
@@ -65,21 +65,34 @@ class Studio:
                 self._pipeline = MusicPipeline.load(self.model, threads=1)
             return self._pipeline
 
-    def gaze(self, piece: Piece) -> Gaze:
-        """Return a piece's attention; the last few stay in memory.
+    def look(self, piece: Piece, note: int) -> dict[str, Any] | None:
+        """Return where the heads look about a note, and where their maps are; None if unseen.
 
         Raises:
             MusicgenError: The model cannot be loaded, or cannot read the piece.
         """
+        page = self.gaze(piece).page_of(note)
+        found = self.gaze(piece, page).look(note)
+        return None if found is None else {**found, "maps": f"attention/{piece.id}/{page}"}
+
+    def gaze(self, piece: Piece, page: int = 0) -> Gaze:
+        """Return a piece's attention, or of a page of a long one; the last few stay in memory.
+
+        Raises:
+            MusicgenError: The model cannot be loaded, or cannot read the piece.
+        """
+        end = self.gaze(piece).page_end(page) if page else None
+        key = (piece.id, page if end is not None else 0)
         with self._looking:
-            found = self._gazes.get(piece.id)
+            found = self._gazes.get(key)
             if found is None:
                 source = piece.midi if piece.take is None else piece.take
-                found = Gaze.of(self.pipeline().attention(source), piece)
-                self._gazes[piece.id] = found
+                until_s = None if end is None else float(piece.preview.notes.onset_s[end])
+                found = Gaze.of(self.pipeline().attention(source, until_s), piece)
+                self._gazes[key] = found
                 while len(self._gazes) > _GAZES:
                     self._gazes.popitem(last=False)
-            self._gazes.move_to_end(piece.id)
+            self._gazes.move_to_end(key)
             return found
 
     def close(self) -> None:

@@ -94,7 +94,7 @@ def look(request: Request) -> Response:
     if piece is None:
         return Response(status_code=404)
     try:
-        found = studio().gaze(piece).look(request.path_params["note"])
+        found = studio().look(piece, request.path_params["note"])
     except MusicgenError as error:
         return JSONResponse(error.as_dict(), status_code=503)
     return JSONResponse(found or {"unseen": True}, headers=_PRIVATE)
@@ -107,7 +107,7 @@ def maps(request: Request) -> Response:
         return Response(status_code=404)
     layer, head = request.path_params.get("layer"), request.path_params.get("head")
     try:
-        gaze = studio().gaze(piece)
+        gaze = studio().gaze(piece, request.path_params["page"])
         data = gaze.tiles() if layer is None or head is None else gaze.map(layer, head)
     except MusicgenError as error:
         return JSONResponse(error.as_dict(), status_code=503)
@@ -122,9 +122,9 @@ def routes() -> list[Route]:
         Route("/listen/{name}.{kind}", sound, methods=["GET"]),
         Route("/listen/{name}", sound_facts, methods=["GET"]),
         Route("/making/{name}", making, methods=["GET"]),
-        Route("/attention/{name}", maps, methods=["GET"]),
+        Route("/attention/{name}/{page:int}", maps, methods=["GET"]),
         Route("/attention/{name}/note/{note:int}", look, methods=["GET"]),
-        Route("/attention/{name}/{layer:int}/{head:int}", maps, methods=["GET"]),
+        Route("/attention/{name}/{page:int}/{layer:int}/{head:int}", maps, methods=["GET"]),
     ]
 
 

@@ -115,6 +115,7 @@ ROLL: Final = {
     "all": "All",
     "none": "None",
     "back": "{s} s back",
+    "together": "struck with it",
     "itself": "itself",
     "first": "the start",
     "looks": "Head {head} looks most at {note}, {back}: {share}",
@@ -155,3 +156,8 @@ def take_facts(*, notes: int, seconds: float, seed: int, model: str, rate: float
     """Say how a take was made."""
     speed = f" · {rate:.0f} notes a second" if rate > 0 else ""
     return f"{note_count(notes)} · {clock(seconds)} · seed {seed} · model {model}{speed}"
+
+
+def remarks(sentences: list[str]) -> str:
+    """List sentences as Markdown, one a line."""
+    return "  \n".join(f":material/info: {sentence}" for sentence in sentences)

@@ -34,6 +34,13 @@ CSS: Final = """
 .stMain .stButtonGroup [aria-checked="true"],
 .stMain [data-testid="stSliderThumbValue"] { color: inherit; }
 .stMain :focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+/* Streamlit keeps the sentence on a file too large for screen readers alone. */
+.stFileChip[aria-invalid="true"] { flex-wrap: wrap; height: auto; }
+.stFileChip[aria-invalid="true"] [role="alert"] {
+  position: static; clip: auto; clip-path: none; width: 100%; height: auto; margin: 0;
+  white-space: normal; overflow: visible; font-size: .85rem;
+}
+.st-key-below .stCaptionContainer p, .st-key-settings .stCaptionContainer p { margin: 0; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 1rem .9rem 2rem; }
 }

@@ -17,11 +17,14 @@ def piece_of(onset, pitch, track=0):
     return types.SimpleNamespace(preview=types.SimpleNamespace(notes=notes))
 
 
-def view_of(weights, note_index, onset, pitch):
+def view_of(weights, note_index, onset, pitch, first_event=0):
     onset = np.asarray(onset, dtype=float)
     notes = np.stack([onset, onset + 0.2, np.asarray(pitch, float), np.full(len(onset), 80.0)], 1)
     return types.SimpleNamespace(
-        weights=np.asarray(weights, np.float16), note_index=np.asarray(note_index), notes=notes
+        weights=np.asarray(weights, np.float16),
+        note_index=np.asarray(note_index),
+        notes=notes,
+        first_event=first_event,
     )
 
 
@@ -73,3 +76,24 @@ def test_maps_are_scaled_by_row_and_keep_sharp_looks():
     assert len(gaze.map(1, 2)) == 16 + 512 * 512
     with pytest.raises(IndexError):
         gaze.map(2, 0)
+
+
+def test_early_notes_of_a_long_piece_are_on_a_page_with_what_was_before_them():
+    # 100 notes, of which the model's window of 20 events sees the last; a page is half a window.
+    piece = piece_of(np.arange(100) / 10, [60] * 100)
+    view = view_of(
+        np.zeros((1, 1, 20, 20)), np.arange(20), np.arange(80, 100) / 10, [60] * 20, first_event=81
+    )
+    gaze = Gaze.of(view, piece)
+    assert gaze.page_of(99) == 0
+    for note in (0, 9, 10, 55, 85):
+        page = gaze.page_of(note)
+        end = gaze.page_end(page)
+        assert end is not None
+        assert end - 10 <= note < end
+    assert gaze.page_end(0) is None
+    assert gaze.page_end(10) is None
+
+
+def test_a_short_piece_has_one_page(gaze):
+    assert [gaze.page_of(note) for note in range(4)] == [0, 0, 0, 0]

@@ -75,8 +75,10 @@ def test_the_page_carries_its_guard_and_a_visitors_name(app_url):
         "/listen/0123456789abcdef0123456789abcdef",
         "/listen/..%2f..%2fetc%2fpasswd.wav",
         "/listen/x.exe",
-        "/attention/0123456789abcdef0123456789abcdef",
-        "/attention/0123456789abcdef0123456789abcdef/0/0",
+        "/attention/0123456789abcdef0123456789abcdef/0",
+        "/attention/0123456789abcdef0123456789abcdef/0/0/0",
+        "/attention/0123456789abcdef0123456789abcdef/note/0",
+        "/making/0123456789abcdef0123456789abcdef",
     ],
 )
 def test_names_that_nobody_was_given_lead_nowhere(app_url, path):
@@ -87,4 +89,4 @@ def test_names_that_nobody_was_given_lead_nowhere(app_url, path):
 
 def test_own_addresses_only_answer_get(app_url):
     assert ask(app_url, "/listen/x.wav", method="POST")[0] == 405
-    assert ask(app_url, "/attention/x", method="DELETE")[0] == 405
+    assert ask(app_url, "/attention/x/0", method="DELETE")[0] == 405

@@ -68,7 +68,7 @@ def _stage(shared: Studio, desk: Desk) -> None:
         on_pick=_picked,
     )
     if piece is not None:
-        with st.container(key="below"):
+        with st.container(key="below", gap="small"):
             _downloads(shared, piece)
             _facts(piece)
     _choice(desk, piece)
@@ -148,20 +148,19 @@ def _facts(piece: Piece) -> None:
         facts = strings.file_facts(notes=len(piece.preview.notes), seconds=piece.preview.end_s)
         st.caption(f"{plain(piece.title)} · {facts}")
         return
-    st.caption(
-        strings.take_facts(
-            notes=take.notes,
-            seconds=take.seconds,
-            seed=take.seed,
-            model=plain(take.model),
-            rate=take.events_per_s,
-        )
+    facts = strings.take_facts(
+        notes=take.notes,
+        seconds=take.seconds,
+        seed=take.seed,
+        model=plain(take.model),
+        rate=take.events_per_s,
     )
     ending = strings.ENDINGS.get(take.finish_reason)
-    if ending:
-        st.caption(f":material/flag: {ending}")
-    for warning in take.warnings:
-        st.caption(f":material/info: {plain(warning)}")
+    remarks = [ending] if ending else []
+    remarks += [plain(warning) for warning in take.warnings]
+    st.caption(facts)
+    if remarks:
+        st.caption(strings.remarks(remarks))
 
 
 def _choice(desk: Desk, piece: Piece | None) -> None:

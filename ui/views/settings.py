@@ -49,9 +49,9 @@ def settings(studio: Studio, desk: Desk) -> None:
         key="variety",
         help=strings.VARIETY_HELP,
     )
+    _button(studio, desk)
     with st.expander(strings.ADVANCED):
         _advanced()
-    _button(studio, desk)
 
 
 def from_midi() -> bool:

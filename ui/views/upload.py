@@ -43,8 +43,8 @@ def upload(desk: Desk) -> None:
             on_click=_remove,
             args=(desk,),
         )
-    for warning in whole.preview.warnings:
-        st.caption(f":material/info: {plain(warning)}")
+    if whole.preview.warnings:
+        st.caption(strings.remarks([plain(warning) for warning in whole.preview.warnings]))
     longest = max(1, int(-(-whole_s // 1)))
     if longest > 2:
         # The widget's own memory is lost while "Scratch" is chosen; the desk's is not.

@@ -14,13 +14,13 @@ class GazePanel {
     this.find(".map").addEventListener("click", (event) => this.mapAt(event, true));
   }
 
-  show(gaze, piece) {
+  show(gaze) {
     const { say } = this.roll;
     this.gaze = gaze;
     this.root.hidden = !gaze;
     if (!gaze) return;
     const layers = gaze.wrote.length, heads = gaze.wrote[0].length;
-    if (this.layer < 0 || this.layer >= layers) this.layer = this.sharpest();
+    if (this.layer < 0 || this.layer >= layers) this.layer = this.farthest();
     if (!this.seen) { this.seen = true; for (let h = 0; h < heads; h++) this.on.add(h); }
     this.find(".name-moment").textContent = say.moment;
     this.find(".name-layer").textContent = say.layer;
@@ -28,17 +28,19 @@ class GazePanel {
     this.find(".about").textContent = say.about;
     this.find(".small figcaption").textContent = say.maps;
     this.find(".small figcaption").title = say.mapsHelp;
-    this.load(piece);
+    this.load(gaze.maps);
     this.draw();
   }
 
   get rows() { return this.gaze[this.moment]; }
   get row() { return this.gaze.event - (this.moment === "wrote" ? 1 : 0); }
 
-  sharpest() {
-    const peak = (layer) => Math.max(...layer.map((head) => (head.looks[0] || [0, 0])[1]));
-    const peaks = this.rows.map(peak);
-    return peaks.indexOf(Math.max(...peaks));
+  // To begin with: the layer that looks back furthest. Heads that repeat the last note are plenty.
+  farthest() {
+    const { on } = this.roll.music, from = on[this.gaze.note];
+    const far = (head) => head.looks.reduce((sum, [to, weight]) => sum + (from - on[to] > 1 ? weight : 0), 0);
+    const sums = this.rows.map((layer) => layer.reduce((sum, head) => sum + far(head), 0));
+    return sums.indexOf(Math.max(...sums));
   }
 
   draw() {
@@ -102,19 +104,24 @@ class GazePanel {
   }
 
   words() {
-    const { roll, gaze } = this, { say, music } = roll;
+    const { roll } = this, { say, music } = roll;
     const percent = (share) => `${Math.round(share * 100)}%`;
     this.find(".looks").replaceChildren(...[...this.on].sort((a, b) => a - b).map((h) => {
       const head = this.rows[this.layer][h];
       const [best] = head.looks;
       const text = best
-        ? fill(say.looks, { head: h + 1, note: noteName(music.pitch[best[0]]), share: percent(best[1]),
-            back: best[0] === gaze.note ? say.itself : fill(say.back, { s: (music.on[gaze.note] - music.on[best[0]]).toFixed(1) }) })
+        ? fill(say.looks, { head: h + 1, note: noteName(music.pitch[best[0]]), share: percent(best[1]), back: this.back(best[0]) })
         : fill(say.looksNone, { head: h + 1, first: percent(head.first) });
       const item = make("li", text);
       item.style.setProperty("--c", roll.paint.heads[h % 8]);
       return item;
     }));
+  }
+
+  back(note) {
+    const { say, music } = this.roll, seconds = music.on[this.gaze.note] - music.on[note];
+    if (note === this.gaze.note) return say.itself;
+    return seconds < 0.05 ? say.together : fill(say.back, { s: seconds.toFixed(1) });
   }
 
   async fetchMap(path) {
@@ -125,13 +132,13 @@ class GazePanel {
     return { layers, heads, size, events, pixels: new Uint8Array(data, 16) };
   }
 
-  async load(piece) {
-    if (this.path === piece.maps) return;
-    this.path = piece.maps;
+  async load(path) {
+    if (this.path === path) return;
+    this.path = path;
     this.tiles = this.large = null;
     try {
-      const tiles = await this.fetchMap(piece.maps);
-      if (this.path !== piece.maps) return;
+      const tiles = await this.fetchMap(path);
+      if (this.path !== path) return;
       this.tiles = tiles;
       this.drawTiles();
     } catch { this.path = null; }
@@ -139,7 +146,7 @@ class GazePanel {
 
   async loadMap() {
     const head = this.on.size ? Math.min(...this.on) : 0;
-    const path = `${this.path || this.roll.music.piece.maps}/${this.layer}/${head}`;
+    const path = `${this.gaze.maps}/${this.layer}/${head}`;
     this.find(".large figcaption").textContent = fill(this.roll.say.map, { layer: this.layer + 1, head: head + 1 });
     if (this.large?.path === path) return this.drawMap();
     this.wanted = path;

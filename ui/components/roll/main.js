@@ -197,7 +197,7 @@ class Roll {
       if (!answer.ok) return this.status(`${found.message} ${found.hint}`, true);
       if (found.unseen) return this.status(`${name}. ${this.say.unseen}`);
       this.status(name);
-      this.panel.show(found, piece);
+      this.panel.show(found);
     } catch (error) {
       if (error.name !== "AbortError") this.status(this.say.lost, true);
     }

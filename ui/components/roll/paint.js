@@ -79,7 +79,7 @@ class Painter {
     g.rect(this.left, RULER, this.width - this.left, this.height - RULER);
     g.clip();
     this.drawRegions(g);
-    g.globalAlpha = dim ? 0.32 : 1;
+    g.globalAlpha = dim ? 0.45 : 1;
     for (let i = 0; i < this.music.count; i++) this.drawNote(g, i);
     g.globalAlpha = 1;
     g.restore();
@@ -242,7 +242,7 @@ class Painter {
     const lift = Math.min(y0, y1) - 18 - Math.min(110, Math.abs(x0 - x1) * 0.28) - head * 3;
     g.strokeStyle = this.heads[head % 8];
     g.globalAlpha = 0.35 + 0.65 * Math.min(1, weight * 2);
-    g.lineWidth = 1 + 5 * Math.min(1, weight * 1.6);
+    g.lineWidth = 1 + 3.5 * Math.min(1, weight * 1.5);
     g.beginPath();
     g.moveTo(x0, y0);
     g.bezierCurveTo(x0 + (x1 - x0) * 0.2, Math.max(lift, RULER + 4), x0 + (x1 - x0) * 0.8, Math.max(lift, RULER + 4), x1, y1);
