@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -82,9 +82,9 @@ def serve(
         middleware=[Middleware(routes.Guard)],
         lifespan=_lifespan,
     )
-    _in_background(_warm_up)
     if open_browser:
-        _in_background(lambda: _show(page_url(host, port)))
+        url = page_url(host, port)
+        threading.Thread(target=_show, args=(url,), daemon=True).start()
     app.run(config=options(host, port))
     # The server hands a Ctrl-C on, but for one that comes while it is still starting: it only
     # stops then. It has no other reason to.
@@ -113,21 +113,6 @@ def is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _in_background(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, daemon=True).start()
-
-
-def _warm_up() -> None:
-    """Load the model while the visitor looks at the page; what fails is said when it is used."""
-    from musicgen.errors import MusicgenError
-    from musicgen.ui.resources import studio
-
-    try:
-        studio().pipeline()
-    except MusicgenError:
-        return
 
 
 def _show(url: str) -> None:

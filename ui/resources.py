@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from musicgen.assets import asset_dir
+from musicgen.errors import MusicgenError
 from musicgen.ui.gaze import Gaze
 from musicgen.ui.jobs import Job, Order, Workshop
 from musicgen.ui.pieces import Piece, examples
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MODEL_VARIABLE = "MUSICGEN_MODEL"
 _JOBS = 256
+_WARM_UP_AFTER_S = 1.0
 _GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
 
 
@@ -49,6 +51,7 @@ class Studio:
         self._loading = threading.Lock()
         self._looking = threading.Lock()
         self._counting = threading.Lock()
+        self._warming = False
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._gazes: OrderedDict[tuple[str, int], Gaze] = OrderedDict()
 
@@ -64,6 +67,21 @@ class Studio:
 
                 self._pipeline = MusicPipeline.load(self.model, threads=1)
             return self._pipeline
+
+    def warm_up(self) -> None:
+        """Load the model soon, in the background: its import must not hold up the first page."""
+        with self._counting:
+            begun, self._warming = self._warming, True
+        if not begun:
+            timer = threading.Timer(_WARM_UP_AFTER_S, self._load_quietly)
+            timer.daemon = True
+            timer.start()
+
+    def _load_quietly(self) -> None:
+        try:
+            self.pipeline()
+        except MusicgenError:
+            return  # said when the model is used
 
     def look(self, piece: Piece, note: int) -> dict[str, Any] | None:
         """Return where the heads look about a note, and where their maps are; None if unseen.

@@ -29,6 +29,7 @@ def page() -> None:
         settings(shared, desk)
     with right:
         _stage(shared, desk)
+    shared.warm_up()
 
 
 def _collect(desk: Desk) -> None:
