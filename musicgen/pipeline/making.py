@@ -21,7 +21,12 @@ from musicgen.generation import (
 )
 from musicgen.midi import NoteTable, extend, notes_to_score, score_to_bytes
 from musicgen.pipeline.prompt import ReadyPrompt
-from musicgen.pipeline.report import event_warnings, notice_warnings, seen_warning
+from musicgen.pipeline.report import (
+    event_warnings,
+    length_warnings,
+    notice_warnings,
+    seen_warning,
+)
 from musicgen.pipeline.take import Take
 from musicgen.tokens import PlayedEvent, Tokenizer
 
@@ -151,6 +156,7 @@ class TakeStream(Iterator["Progress | Take"]):
         before = prompt.ids if prompt else np.array([tokenizer.start_event], dtype=np.int64)
         warnings = list(prompt.warnings) if prompt else []
         warnings += seen_warning(before, prefilled.seen_events) if prompt else []
+        warnings += self._length_warnings(reason, notes)
         warnings += notice_warnings(notices) + event_warnings(decoded.repairs)
         counted = sum(
             n for why, n in notices.items() if not (why == "ending" or why.endswith("-left"))
@@ -175,6 +181,17 @@ class TakeStream(Iterator["Progress | Take"]):
             new_notes=notes,
         )
         return self._take
+
+    def _length_warnings(self, reason: str, notes: NoteTable) -> list[str]:
+        plan, prompt = self._recipe.plan, self._recipe.prompt
+        return length_warnings(
+            reason,
+            wanted_s=plan.seconds,
+            new_s=float(notes.end_s.max(initial=plan.start_s)) - plan.start_s,
+            prompt_rings_s=0.0
+            if prompt is None or self._recipe.only_new
+            else prompt.end_s - plan.start_s,
+        )
 
     def _in_place(self, notes: NoteTable) -> NoteTable:
         """Set notes that the decoder read as a piece of their own where they were played."""

@@ -20,8 +20,9 @@ _NOTICED = {
     "crowd": "More notes than can be played at once were sampled again ({times}).",
     "crowd-left": "More notes than can be played at once were left as they are.",
     "ending-held": "The last notes are held until the end of the wanted length.",
-    "still": "The model made events without moving on in time, and was stopped.",
 }
+
+_TOLERANCE = 0.05  # of the wanted length: so much shorter or longer still meets it
 
 
 def notice_warnings(notices: Mapping[str, int]) -> list[str]:
@@ -59,3 +60,37 @@ def seen_warning(prompt_ids: np.ndarray, seen_events: int) -> list[str]:
         f"The model saw the last {seen_events} of the prompt's {len(prompt_ids)} events; all of "
         "them are in the file."
     ]
+
+
+def length_warnings(
+    reason: str, *, wanted_s: float | None, new_s: float, prompt_rings_s: float
+) -> list[str]:
+    """Say why the music is more than 5% shorter or longer than was asked for.
+
+    Whoever stopped a take knows why it is short: "stopped" is no warning.
+
+    Args:
+        reason: The take's finish reason.
+        wanted_s: Seconds of new music that were asked for; None left it to the model.
+        new_s: Seconds from the cut to the end of the last new note.
+        prompt_rings_s: Seconds from the cut to the end of the last note of the prompt, as far as
+            the file holds it.
+    """
+    sentences = []
+    asked = "" if wanted_s is None else f" of the {wanted_s:g} s that were asked for"
+    missed = wanted_s is not None and abs(new_s - wanted_s) > _TOLERANCE * wanted_s
+    if reason == "event_limit":
+        sentences.append(
+            "The model made events without moving on in time, and was stopped after "
+            f"{new_s:.1f} s{asked}."
+        )
+    elif missed and reason == "end":
+        sentences.append(f"The model ended the piece by itself after {new_s:.1f} s{asked}.")
+    elif missed and reason != "stopped":
+        sentences.append(f"The last new note ends after {new_s:.1f} s{asked}.")
+    if wanted_s is not None and prompt_rings_s > (1 + _TOLERANCE) * wanted_s:
+        sentences.append(
+            f"A note of the prompt sounds until {prompt_rings_s:.1f} s after the cut, longer than "
+            f"the {wanted_s:g} s of new music: the file ends with it."
+        )
+    return sentences
