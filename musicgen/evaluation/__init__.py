@@ -1,16 +1,64 @@
-"""How good a model is: bits a note on music it has not seen."""
+"""How good a model is: bits a note on unseen music, and how its own music compares with real music.
 
-from musicgen.evaluation.bits import Surprise, Window, sliding_windows, surprise
-from musicgen.evaluation.report import EvaluationProgress, EvaluationReport, evaluate
-from musicgen.evaluation.trigram import Trigram
+Torch is imported only by what asks a model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from musicgen.evaluation.excerpts import (
+    Excerpt,
+    FolderMusic,
+    cut_excerpt,
+    cut_excerpts,
+    heard_notes,
+    read_excerpts,
+)
+from musicgen.evaluation.statistics import STATISTICS, Measured, Statistics, measure
+
+if TYPE_CHECKING:
+    from musicgen.evaluation.bits import Surprise, Window, sliding_windows, surprise
+    from musicgen.evaluation.report import EvaluationProgress, EvaluationReport, evaluate
+    from musicgen.evaluation.trigram import Trigram
 
 __all__ = [
+    "STATISTICS",
     "EvaluationProgress",
     "EvaluationReport",
+    "Excerpt",
+    "FolderMusic",
+    "Measured",
+    "Statistics",
     "Surprise",
     "Trigram",
     "Window",
+    "cut_excerpt",
+    "cut_excerpts",
     "evaluate",
+    "heard_notes",
+    "measure",
+    "read_excerpts",
     "sliding_windows",
     "surprise",
 ]
+
+# Torch takes two seconds to import: only those who ask a model pay for it.
+_OF_MODELS = {
+    "Surprise": "bits",
+    "Window": "bits",
+    "sliding_windows": "bits",
+    "surprise": "bits",
+    "EvaluationProgress": "report",
+    "EvaluationReport": "report",
+    "evaluate": "report",
+    "Trigram": "trigram",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _OF_MODELS:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_OF_MODELS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
