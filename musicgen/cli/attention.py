@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import session, visible
+from musicgen.cli.console import counted, session, visible
 from musicgen.cli.paths import save, suffix_among, try_out
 from musicgen.errors import ConfigError
 
@@ -25,19 +25,23 @@ def attention(
     layer: Annotated[
         int | None,
         typer.Option(
-            callback=options.within(0, 10_000), help="One layer only, counted from 0.", metavar="L"
+            parser=options.number(0, 10_000, whole=True),
+            help="One layer only, counted from 0.",
+            metavar="L",
         ),
     ] = None,
     head: Annotated[
         int | None,
         typer.Option(
-            callback=options.within(0, 10_000), help="One head only, counted from 0.", metavar="H"
+            parser=options.number(0, 10_000, whole=True),
+            help="One head only, counted from 0.",
+            metavar="H",
         ),
     ] = None,
     seconds: Annotated[
         float | None,
         typer.Option(
-            callback=options.within(0, 1_000_000, above_low=True),
+            parser=options.number(0, 1_000_000, above_low=True),
             help="Look at the first S seconds only.",
             metavar="S",
         ),
@@ -54,6 +58,8 @@ def attention(
     with session(as_json=as_json) as console:
         suffix = suffix_among(output, (".png", ".npz"))
         try_out([output], inputs=[source])
+
+        _check_choice(model, layer, head)
 
         from musicgen.pipeline import MusicPipeline
 
@@ -76,9 +82,20 @@ def attention(
                 "events": len(view.ids),
                 "notes": len(view.notes),
             },
-            f"{output}: {len(view.notes)} notes, {len(layers)} of {n_layers} layers, "
+            f"{output}: {counted(len(view.notes), 'note')}, {len(layers)} of {n_layers} layers, "
             f"{len(heads)} of {n_heads} heads",
         )
+
+
+def _check_choice(model: str, layer: int | None, head: int | None) -> None:
+    """Refuse a layer or head that the model lacks before it is loaded, which takes seconds."""
+    from musicgen.checkpoint import describe_checkpoint
+
+    sizes = describe_checkpoint(model)["config"]
+    for what, wanted in (("layer", layer), ("head", head)):
+        count = sizes.get(f"n_{what}s") if isinstance(sizes, dict) else None
+        if isinstance(count, int):  # else the checkpoint is damaged, which loading says
+            _chosen(what, wanted, count)
 
 
 def _chosen(what: str, wanted: int | None, count: int) -> range:

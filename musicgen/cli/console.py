@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -112,34 +112,52 @@ def session(*, as_json: bool) -> Iterator[Console]:
         raise typer.Exit(EXIT_INTERRUPTED) from error
 
 
-@contextmanager
-def stopping_between_steps() -> Iterator[Callable[[], None]]:
-    """Let the first Ctrl-C wait for the end of a step, and the second stop at once.
+class Interrupts:
+    """What Ctrl-C does: stop at once, or from `wait_for_steps` on wait for the end of a step."""
 
-    Yields:
-        A function to call between steps: it raises KeyboardInterrupt if Ctrl-C was pressed. Raised
-        in the middle of a step, the step would be lost and with it everything since the last save.
-    """
-    pressed = False
+    def __init__(self) -> None:
+        """Begin where there is nothing to lose."""
+        self.pressed = False
+        self._waits = False
 
-    def remember(number: int, frame: FrameType | None) -> None:
-        nonlocal pressed
-        if pressed:
+    def wait_for_steps(self) -> None:
+        """Let the first Ctrl-C wait for `check` from now on; the second stops at once."""
+        self._waits = True
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C was pressed: to be called between steps."""
+        if self.pressed:
             raise KeyboardInterrupt
-        pressed = True
+
+    def take(self, number: int, frame: FrameType | None) -> None:
+        """Take in a Ctrl-C; a signal handler."""
+        stops = self.pressed or not self._waits
+        self.pressed = True
+        if stops:
+            raise KeyboardInterrupt
         # Not through sys.stderr, which may be in the middle of a line of its own.
         os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
 
-    def check() -> None:
-        if pressed:
-            raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, remember)
+@contextmanager
+def stopping_between_steps() -> Iterator[Interrupts]:
+    """Let Ctrl-C wait for the end of a step, once there are steps.
+
+    Raised in the middle of a step, the step would be lost and with it everything since the last
+    save.
+    """
+    interrupts = Interrupts()
+    before = signal.signal(signal.SIGINT, interrupts.take)
     try:
-        yield check
+        yield interrupts
     finally:
         # On the way out a further Ctrl-C has nothing left to stop, and must not break off the end.
-        signal.signal(signal.SIGINT, signal.SIG_IGN if pressed else before)
+        signal.signal(signal.SIGINT, signal.SIG_IGN if interrupts.pressed else before)
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things: `1 step`, `1,200 steps`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def duration(seconds: float) -> str:

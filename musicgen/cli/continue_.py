@@ -18,7 +18,7 @@ def continue_(
     prompt_seconds: Annotated[
         float | None,
         typer.Option(
-            callback=options.within(0, 1_000_000, above_low=True),
+            parser=options.number(0, 1_000_000, above_low=True),
             help="Keep the first S seconds of the file only; without it: all of it.",
             metavar="S",
         ),

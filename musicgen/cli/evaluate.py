@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import Console, session
+from musicgen.cli.console import Console, counted, session
+from musicgen.cli.paths import music_folder
 
 if TYPE_CHECKING:
     from musicgen.checkpoint import Checkpoint
@@ -23,17 +24,22 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts a folder of music: bits a note, lower is better."""
     with session(as_json=as_json) as console:
+        from musicgen.checkpoint import resolve_checkpoint
+
+        resolve_checkpoint(model)  # a name that is wrong is said before torch is imported
+        music = music_folder(console, folder)
+
         from musicgen.checkpoint import load_checkpoint
         from musicgen.pipeline.arguments import found_device
 
         checkpoint = load_checkpoint(model, device=found_device(device))
-        report = _measure(console, checkpoint, folder)
+        report = _measure(console, checkpoint, music)
         split = ", ".join(f"{name} {bits:.2f}" for name, bits in report.bits_by_attribute.items())
         refused = ", ".join(f"{count} {code}" for code, count in report.refused.items())
         console.result(
             {"folder": str(folder), **report.as_dict()},
             f"{report.bits_per_note:.3f} bits a note ({split})",
-            f"{report.notes:,} notes in {report.pieces} pieces, "
+            f"{counted(report.notes, 'note')} in {counted(report.pieces, 'piece')}, "
             f"{report.events_per_note:.3f} events a note, "
             f"grid {report.grid_ms:g} ms, {report.velocity_bins} velocities",
             *([f"left out: {refused}"] if refused else []),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import EXIT_ERROR, Console, session
+from musicgen.cli.console import EXIT_ERROR, Console, counted, session
 from musicgen.errors import CheckpointNotFoundError, MusicgenError
 
 
@@ -75,16 +75,20 @@ def _midi_facts(file: Path) -> dict[str, Any]:
 
 
 def _midi_lines(facts: dict[str, Any]) -> Iterator[str]:
-    yield f"  {facts['notes']} notes from {facts['first_s']:.2f} s to {facts['end_s']:.2f} s"
+    notes = counted(facts["notes"], "note")
+    yield f"  {notes} from {facts['first_s']:.2f} s to {facts['end_s']:.2f} s"
     for number, track in enumerate(facts["tracks"], start=1):
         sound = "drums" if track["is_drum"] else f"program {track['program']}"
-        yield f"  track {number}: {track['notes']} notes, {sound} {track['name']}".rstrip()
+        notes = counted(track["notes"], "note")
+        yield f"  track {number}: {notes}, {sound} {track['name']}".rstrip()
     if facts["warnings"]:
         yield f"  warnings: {', '.join(facts['warnings'])}"
 
 
 def _checkpoint_lines(facts: dict[str, Any], indent: str = "  ") -> Iterator[str]:
     for key, value in facts.items():
+        if value is None:
+            continue  # a recipe's other ways to give a length, mostly
         if isinstance(value, dict):
             yield f"{indent}{key}:"
             yield from _checkpoint_lines(value, indent + "  ")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -14,29 +13,37 @@ MAX_TAKES = 999
 SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
 DEVICES = ("auto", "cpu", "cuda")
 
-NumberT = TypeVar("NumberT", bound="float | int | None")
 TextT = TypeVar("TextT", bound="str | None")
 
 
-def within(low: float, high: float, *, above_low: bool = False) -> Callable[[NumberT], NumberT]:
-    """Return an option's check that its value lies in a range (nan never does).
+def number(
+    low: float, high: float, *, whole: bool = False, above_low: bool = False
+) -> Callable[[Any], Any]:
+    """Return an option's parser of a number in a range (nan never is).
+
+    Typer's own would say that `abc` is no valid float, and nothing of the range.
 
     Args:
         low: The smallest value.
         high: The largest value.
+        whole: Only whole numbers.
         above_low: `low` itself is too small.
     """
+    start = f"above {low:g}" if above_low else f"from {low:.16g}"
+    wanted = f"{start} to {high:.16g}"
 
-    def check(value: NumberT) -> NumberT:
-        if value is None:
-            return value
+    def parse(text: Any) -> Any:
+        try:
+            value = int(text) if whole else float(text)
+        except ValueError:
+            kind = "a whole number" if whole else "a number"
+            raise typer.BadParameter(f"{text!r} is not {kind} {wanted}.") from None
         fits = low < value <= high if above_low else low <= value <= high
-        if not fits or math.isnan(value):
-            start = f"above {low:g}" if above_low else f"from {low:.16g}"
-            raise typer.BadParameter(f"{value} is out of range: {start} to {high:.16g}.")
+        if not fits:
+            raise typer.BadParameter(f"{text} is out of range: {wanted}.")
         return value
 
-    return check
+    return parse
 
 
 def one_of(names: Sequence[str]) -> Callable[[TextT], TextT]:
@@ -70,7 +77,7 @@ Seconds = Annotated[
     float,
     typer.Option(
         metavar="S",
-        callback=within(SHORTEST_S, LONGEST_S),
+        parser=number(SHORTEST_S, LONGEST_S),
         help="Length of the new music, in seconds.",
     ),
 ]
@@ -78,7 +85,7 @@ Temperature = Annotated[
     float,
     typer.Option(
         metavar="X",
-        callback=within(0, 100),
+        parser=number(0, 100),
         help="Variety: below 1 safer, above 1 bolder, 0 always the likeliest event.",
     ),
 ]
@@ -86,7 +93,7 @@ TopP = Annotated[
     float,
     typer.Option(
         metavar="P",
-        callback=within(0, 1),
+        parser=number(0, 1),
         help="Choose among the likeliest values that sum up to this share.",
     ),
 ]
@@ -94,7 +101,7 @@ TopK = Annotated[
     int,
     typer.Option(
         metavar="K",
-        callback=within(0, 1_000_000),
+        parser=number(0, 1_000_000, whole=True),
         help="Choose among this many likeliest values; 0: among all.",
     ),
 ]
@@ -102,7 +109,7 @@ MinP = Annotated[
     float,
     typer.Option(
         metavar="P",
-        callback=within(0, 1),
+        parser=number(0, 1),
         help="Leave out values less likely than this share of the likeliest one's probability.",
     ),
 ]
@@ -110,7 +117,7 @@ Seed = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        callback=within(0, MAX_SEED),
+        parser=number(0, MAX_SEED, whole=True),
         help="The same seed, settings and model make the same music. Without it: a new one.",
     ),
 ]
@@ -118,7 +125,7 @@ Takes = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        callback=within(1, MAX_TAKES),
+        parser=number(1, MAX_TAKES, whole=True),
         help="Make this many takes: OUT-1.mid, OUT-2.mid, ... with seeds N, N+1, ...",
     ),
 ]

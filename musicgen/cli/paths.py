@@ -9,8 +9,11 @@ from pathlib import Path
 
 import typer
 
+from musicgen.assets import asset_dir
+from musicgen.cli.console import Console
 from musicgen.errors import MusicgenError
 
+STARTER_NAMES = (Path("data/starter"), Path("starter"))
 OTHER_KINDS = {".wav", ".mp3", ".png", ".npz", ".json", ".txt", ".ogg", ".flac"}
 
 
@@ -77,6 +80,19 @@ def try_out(paths: Iterable[Path], *, inputs: Iterable[Path] = ()) -> None:
                 hint="Choose another place for the output with -o.",
                 code="unwritable-output",
             ) from error
+
+
+def music_folder(console: Console, folder: Path) -> Path:
+    """Return the folder of music that is meant.
+
+    What is there under that name wins. Where nothing is, `data/starter` and `starter` name the
+    pieces that ship: the README's command works in any folder.
+    """
+    if folder.exists() or folder not in STARTER_NAMES:
+        return folder
+    shipped = asset_dir("data") / "starter"
+    console.note(f"There is no {folder} here; taking the pieces that ship with musicgen.")
+    return shipped
 
 
 def _is_same(path: Path, source: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from musicgen.cli.console import EXIT_ERROR, Console
+from musicgen.cli.console import EXIT_ERROR, Console, counted
 from musicgen.cli.options import MAX_SEED
 from musicgen.cli.paths import midi_path, save, take_paths, try_out
 from musicgen.errors import MusicgenError
@@ -51,6 +51,10 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
         inputs=[wanted.source] if wanted.source else [],
     )
     source = _read(wanted.source)
+
+    from musicgen.checkpoint import resolve_checkpoint
+
+    resolve_checkpoint(wanted.model)  # a name that is wrong is said before anything is loaded
 
     from musicgen.pipeline import MusicPipeline
 
@@ -107,7 +111,7 @@ def _make(
         else:
             console.progress(
                 f"{label}{event.seconds_made:.0f} of {event.seconds_wanted:.0f} s, "
-                f"{event.notes} notes"
+                f"{counted(event.notes, 'note')}"
             )
     console.end_progress()
     if take is None:
@@ -125,17 +129,18 @@ def _save_sound(take: Take, path: Path) -> dict[str, Any]:
 
 def _describe(report: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"{report['file']}: {report['notes']} notes, {report['seconds']:.1f} s, "
+        f"{report['file']}: {counted(report['notes'], 'note')}, {report['seconds']:.1f} s, "
         f"seed {report['seed']}"
     ]
     if report.get("wav"):
         lines.append(f"{report['wav']}: its sound")
     if report["prompt_notes"]:
         lines.append(
-            f"  goes on from {report['prompt_notes']} notes in {report['prompt_seconds']:.1f} s"
+            f"  goes on from {counted(report['prompt_notes'], 'note')} "
+            f"in {report['prompt_seconds']:.1f} s"
         )
     lines.append(
-        f"  ended: {report['finish_reason']}; {report['events']} events, "
+        f"  ended: {report['finish_reason']}; {counted(report['events'], 'event')}, "
         f"{report['events_per_s']:.0f} a second ({report['engine']}, {report['model']})"
     )
     if report["repairs"]:

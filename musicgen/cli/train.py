@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import Console, duration, session, stopping_between_steps
+from musicgen.cli.console import (
+    Console,
+    Interrupts,
+    counted,
+    duration,
+    session,
+    stopping_between_steps,
+)
+from musicgen.cli.paths import music_folder
 
 # The rooms that own these import torch, which help must not wait for; a test compares them.
 PRESETS = ("tiny", "small", "medium")
@@ -21,7 +29,11 @@ LENGTHS = ("steps", "minutes", "epochs")
 
 def train(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="MIDI files, at any depth below it.")
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="MIDI files, at any depth below it; `starter`: the pieces that ship.",
+        ),
     ],
     output: Annotated[
         Path,
@@ -52,14 +64,16 @@ def train(
     steps: Annotated[
         int | None,
         typer.Option(
-            metavar="N", callback=options.within(1, 100_000_000), help="Train this many steps."
+            metavar="N",
+            parser=options.number(1, 100_000_000, whole=True),
+            help="Train this many steps.",
         ),
     ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
             metavar="M",
-            callback=options.within(0.05, 1_000_000),
+            parser=options.number(0.05, 1_000_000),
             help="Train about this long: a short trial turns it into steps. Without a length: 20.",
         ),
     ] = None,
@@ -67,7 +81,7 @@ def train(
         float | None,
         typer.Option(
             metavar="E",
-            callback=options.within(0.001, 1_000_000),
+            parser=options.number(0.001, 1_000_000),
             help="Go through the music this many times.",
         ),
     ] = None,
@@ -75,7 +89,7 @@ def train(
         int | None,
         typer.Option(
             metavar="N",
-            callback=options.within(0, options.MAX_SEED),
+            parser=options.number(0, options.MAX_SEED, whole=True),
             help="First weights and order of the music; without it: 0.",
         ),
     ] = None,
@@ -102,16 +116,22 @@ def train(
         other = "--scratch" if scratch else "--resume"
         raise typer.BadParameter(f"--from and {other} exclude each other.")
     with session(as_json=as_json) as console:
+        if start_from is not None:
+            from musicgen.checkpoint import resolve_checkpoint
+
+            resolve_checkpoint(start_from)  # a name that is wrong is said before torch is imported
+        music = music_folder(console, folder)
+
         from musicgen import training
 
         recipe = _recipe(config, given)
         console.how_to_go_on = "Nothing was trained yet."
         run = training.train(
-            folder, output, recipe, device=device, start_from=start_from, resume=resume
+            music, output, recipe, device=device, start_from=start_from, resume=resume
         )
         # Closing is what makes the run keep its state when Ctrl-C was pressed.
-        with stopping_between_steps() as check, closing(run):
-            _follow(console, _checked(run, check), folder, output)
+        with stopping_between_steps() as interrupts, closing(run):
+            _follow(console, _checked(run, interrupts), folder, output)
 
 
 def _recipe(config: Path | None, given: dict[str, Any]) -> Any:
@@ -125,10 +145,15 @@ def _recipe(config: Path | None, given: dict[str, Any]) -> Any:
     return from_mapping(TrainingRecipe, {**settings, **given}, where=where)
 
 
-def _checked(run: Iterable[Any], check: Callable[[], None]) -> Iterator[Any]:
+def _checked(run: Iterable[Any], interrupts: Interrupts) -> Iterator[Any]:
+    from musicgen.training import Planned
+
     for event in run:
+        if isinstance(event, Planned):
+            # Until now there was nothing to lose: not while files are read, nor in the trial.
+            interrupts.wait_for_steps()
         yield event
-        check()
+        interrupts.check()
 
 
 def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
@@ -162,7 +187,7 @@ def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
 
 def _say_plan(console: Console, plan: Any) -> None:
     begun = f", {plan.first_step:,} of them done" if plan.first_step else ""
-    console.note(f"{plan.parameters:,} parameters, {plan.steps:,} steps{begun}")
+    console.note(f"{plan.parameters:,} parameters, {counted(plan.steps, 'step')}{begun}")
     if plan.seconds_per_step is not None:
         left_s = (plan.steps - plan.first_step) * plan.seconds_per_step
         pace = f"{plan.seconds_per_step:.2f} s a step in a trial"
@@ -176,6 +201,6 @@ def _say_end(console: Console, end: Any, report: dict[str, Any], output: Path) -
     quality = "no held-out music to measure" if bits is None else f"{bits:.3f} bits a note"
     console.result(
         {**report, "model": str(end.best), "bits_per_note": bits},
-        f"{output}: {end.step:,} steps, {quality}; the best model is in {end.best}",
+        f"{output}: {counted(end.step, 'step')}, {quality}; the best model is in {end.best}",
         f"Make music with it: musicgen generate -o OUT.mid --model {output}",
     )

@@ -24,7 +24,7 @@ def ui(
         int,
         typer.Option(
             metavar="PORT",
-            callback=options.within(1, 65535),
+            parser=options.number(1, 65535, whole=True),
             help="Port; a busy one is replaced by the next free.",
         ),
     ] = 8501,

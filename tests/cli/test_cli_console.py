@@ -7,7 +7,7 @@ import json
 import pytest
 import typer
 
-from musicgen.cli.console import Console, duration, session, visible
+from musicgen.cli.console import Console, counted, duration, session, visible
 from musicgen.errors import MidiReadError
 
 
@@ -32,6 +32,13 @@ def test_names_are_shown_as_one_harmless_line(name, shown):
 )
 def test_durations_are_for_people(seconds, text):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps"), (1200, "1,200 steps")]
+)
+def test_one_is_no_plural(number, text):
+    assert counted(number, "step") == text
 
 
 def test_results_go_to_stdout_and_remarks_to_stderr(capsys):

@@ -173,9 +173,47 @@ def test_attention_as_pictures(call_json, piece, small_model, tmp_path):
 
 def test_a_head_that_is_not_there_is_named_with_those_that_are(call, piece, small_model, tmp_path):
     args = ("attention", piece, "-o", tmp_path / "a.png", "--model", small_model)
-    result = call(*args, "--head", 4)
+    for option, words in (("--head", "heads are 0 to 3"), ("--layer", "layers are 0 to 1")):
+        result = call(*args, option, 4)
+        assert result.exit_code == 1
+        assert words in result.stderr
+        assert "Loading" not in result.stderr  # which takes seconds, and is for nothing
+
+
+def test_info_leaves_out_what_was_not_set(call, small_model, tmp_path):
+    """Guards: a recipe listed with `steps: None` and the like."""
+    from musicgen.checkpoint import load_checkpoint, save_checkpoint
+
+    folder = tmp_path / "model"
+    loaded = load_checkpoint(small_model)
+    save_checkpoint(
+        folder,
+        decoder=loaded.decoder,
+        tokenizer=loaded.tokenizer,
+        name="small",
+        step=0,
+        training={"recipe": {"steps": None, "minutes": 2.0}},
+    )
+    said = call("info", folder).stdout
+    assert "minutes: 2.0" in said
+    assert "None" not in said
+
+
+@pytest.mark.parametrize("command", ["generate", "continue", "attention", "evaluate", "train"])
+def test_an_unknown_model_is_refused_before_anything_is_loaded(call, piece, tmp_path, command):
+    """Guards: "Loading the model nope ..." before the sentence that there is none."""
+    out = tmp_path / ("a.png" if command == "attention" else "a.mid")
+    args = {
+        "generate": ("-o", out, "--model", "nope"),
+        "continue": (piece, "-o", out, "--model", "nope"),
+        "attention": (piece, "-o", out, "--model", "nope"),
+        "evaluate": ("nope", piece.parent),
+        "train": (piece.parent, "-o", tmp_path / "r", "--from", "nope"),
+    }[command]
+    result = call(command, *args)
     assert result.exit_code == 1
-    assert "heads are 0 to 3" in result.stderr
+    assert result.stderr.startswith("Error: There is no model 'nope'")
+    assert not list(tmp_path.iterdir())
 
 
 def test_evaluate_tells_bits_a_note(call, call_json, small_model, piece, tmp_path):

@@ -66,7 +66,8 @@ def test_options_go_before_the_file(call, starter, config, tmp_path):
     config.write_text(TINY + "steps = 1000000\nseed = 1\n", encoding="utf-8")
     result = call("train", starter, "-o", tmp_path / "r", "--config", config, "--epochs", "0.001")
     assert result.exit_code == 0, result.output
-    assert "1 steps" in result.stdout
+    assert "1 step," in result.stdout
+    assert "1 step\n" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -151,3 +152,53 @@ def test_ctrl_c_keeps_what_was_learned_and_says_how_to_go_on(starter, config, tm
         resumed.send_signal(signal.SIGINT)
         resumed.communicate(timeout=300)
         assert resumed.returncode == 130
+
+
+def test_the_starter_pieces_are_found_from_anywhere(call_json, call, config, tmp_path, monkeypatch):
+    """Guards the README's command in a folder that has no data/starter."""
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(("data/starter", "starter", "starter/")):
+        args = ("train", name, "-o", f"r{number}", "--config", config, "--steps", 1)
+        result = call(*args)
+        assert result.exit_code == 0, result.output
+        assert f"There is no {name.rstrip('/')} here" in result.stderr
+        assert "24 pieces" in result.stderr
+
+
+def test_a_folder_of_that_name_goes_before_the_starter_pieces(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "starter").mkdir()
+    result = call("train", "starter", "-o", "r", "--steps", 1)
+    assert result.exit_code == 1
+    assert "ship" not in result.stderr
+    missing = call("train", "music/starter", "-o", "r", "--steps", 1)
+    assert missing.exit_code == 1
+    assert "ship" not in missing.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+def test_ctrl_c_in_the_trial_stops_at_once(starter, tmp_path):
+    """Guards: the trial of a long run held Ctrl-C back until all its steps were done."""
+    config = tmp_path / "wide.toml"
+    # A trial of five steps of several seconds each, in many small operations.
+    config.write_text(
+        'preset = "medium"\nseq_len = 256\nbatch_size = 16\nminutes = 600\n', encoding="utf-8"
+    )
+    command = [sys.executable, "-m", "musicgen", "train", str(starter), "-o", str(tmp_path / "r")]
+    child = subprocess.Popen(
+        [*command, "--config", str(config)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in child.stderr:
+        if "24 pieces" in line:
+            break
+    time.sleep(1)
+    began = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=300)
+    assert child.returncode == 130, err
+    assert out == ""
+    assert err.strip() == "Interrupted. Nothing was trained yet."
+    assert time.monotonic() - began < 10

@@ -72,14 +72,21 @@ def test_the_command_line_imports_nothing_heavy():
         ("--seconds", "nan", "nan is out of range"),
         ("--seconds", "inf", "to 14400"),
         ("--seconds", "14401", "to 14400"),
-        ("--seconds", "x", "number"),
+        (
+            "--seconds",
+            "abc",
+            "Invalid value for '--seconds': 'abc' is not a number from 0.1 to 14400.",
+        ),
+        ("--temperature", "", "'' is not a number from 0 to 100."),
+        ("--top-k", "1e3", "'1e3' is not a whole number from 0 to 1000000."),
+        ("--takes", "two", "'two' is not a whole number from 1 to 999."),
         ("--temperature", "-0.1", "from 0 to 100"),
         ("--temperature", "nan", "from 0 to 100"),
         ("--top-p", "1.1", "from 0 to 1"),
         ("--top-k", "-1", "from 0 to 1000000"),
         ("--min-p", "2", "from 0 to 1"),
         ("--seed", "-1", "from 0 to 9007199254740991"),
-        ("--seed", "1.5", "integer"),
+        ("--seed", "1.5", "'1.5' is not a whole number from 0 to 9007199254740991."),
         ("--takes", "0", "from 1 to 999"),
         ("--device", "gpu", "auto, cpu, cuda"),
         ("--model", "", "empty"),
@@ -102,6 +109,30 @@ def test_the_last_seed_must_fit_too(tmp_path):
     result = run("generate", "-o", out, "--seed", str(2**53 - 1), "--takes", "2")
     assert result.exit_code == 2
     assert "--seed" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["train", "x", "-o", "y", "--steps", "many"], "'many' is not a whole number from 1 to 1"),
+        (
+            ["train", "x", "-o", "y", "--minutes", "5m"],
+            "'5m' is not a number from 0.05 to 1000000.",
+        ),
+        (
+            ["attention", "x", "-o", "y.png", "--layer", "a"],
+            "'a' is not a whole number from 0 to 10000",
+        ),
+        (["attention", "x", "-o", "y.png", "--seconds", "0"], "0 is out of range: above 0 to"),
+        (["continue", "x", "-o", "y", "--prompt-seconds", "a"], "'a' is not a number above 0 to"),
+        (["ui", "--port", "http"], "'http' is not a whole number from 1 to 65535."),
+    ],
+)
+def test_what_is_no_number_is_named_with_its_range(args, words):
+    """Guards: typer's own "is not a valid float", which tells nothing of the range."""
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert words in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(
