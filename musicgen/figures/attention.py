@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 GAMMA = 0.6  # brings out small weights, which a linear scale leaves black
+_LOOKED_AT, _LOOKING = "the event that is looked at", "the event that looks"
 _MARGIN_PX = 18
 _AXIS_PX = 62
 _TITLE_PX = 34
 _BAR_PX = 14
 _GAP_PX = 6
+_LINE_PX = 18
 
 
 def attention_png(
@@ -66,8 +68,9 @@ def attention_png(
         canvas.text(left - 9, top + at, text, canvas.theme.soft_ink, size_px=12, anchor="rm")
     unit = "event" if times_s is None else "time"
     middle = left + size_px / 2
-    canvas.text(middle, top + size_px + 30, f"attended to ({unit})", canvas.theme.ink, anchor="ma")
-    canvas.text(_MARGIN_PX - 8, top - 4, "from", canvas.theme.ink, anchor="ls" if title else "la")
+    looked_at, looking = f"{_LOOKED_AT} ({unit})", f"{_LOOKING} ({unit})"
+    canvas.text(middle, top + size_px + 30, looked_at, canvas.theme.ink, anchor="ma")
+    canvas.text_up(_MARGIN_PX, top + size_px / 2, looking, canvas.theme.ink)
     _scale(canvas, left + size_px + 20, top, size_px)
     return canvas.png()
 
@@ -104,7 +107,8 @@ def layers_heads_png(
     left = _MARGIN_PX + _AXIS_PX
     step = cell_px + _GAP_PX
     width = left + n_heads * step + 90
-    canvas = Canvas(width, top + n_layers * step + _MARGIN_PX, theme_named(theme))
+    bottom = top + n_layers * step
+    canvas = Canvas(width, bottom + 2 * _LINE_PX + _MARGIN_PX, theme_named(theme))
     if title:
         _title(canvas, left, title)
     for head in range(n_heads):
@@ -122,6 +126,8 @@ def layers_heads_png(
         for head in range(n_heads):
             pixels = _map(_square(maps[layer, head]), cell_px, gamma, canvas.theme)
             canvas.paste(pixels, left + head * step, y, cell_px, cell_px)
+    for line, text in enumerate((f"across: {_LOOKED_AT}", f"down: {_LOOKING}")):
+        canvas.text(left, bottom + 4 + line * _LINE_PX, text, canvas.theme.ink)
     _scale(canvas, left + n_heads * step + 12, top, n_layers * step - _GAP_PX)
     return canvas.png()
 

@@ -101,6 +101,17 @@ class Canvas:
             (x * FINE, y * FINE), _one_line(text), colour, _font(size_px * FINE), anchor=anchor
         )
 
+    def text_up(self, x: float, y: float, text: str, colour: Colour) -> None:
+        """Write a line from below upward, its middle at (x, y)."""
+        line = _one_line(text)
+        width, height = round(self.text_px(line) * FINE), 2 * TEXT_PX * FINE
+        ink = Image.new("L", (max(1, width), height), 0)
+        font = _font(TEXT_PX * FINE)
+        ImageDraw.Draw(ink).text((width / 2, height / 2), line, 255, font, anchor="mm")
+        turned = ink.transpose(Image.Transpose.ROTATE_90)
+        corner = (round(x * FINE - turned.width / 2), round(y * FINE - turned.height / 2))
+        self._image.paste(Image.new("RGB", turned.size, colour), corner, turned)
+
     def text_px(self, text: str, *, size_px: int = TEXT_PX) -> float:
         """Return how wide `text` would be."""
         return self._draw.textlength(_one_line(text), _font(size_px * FINE)) / FINE

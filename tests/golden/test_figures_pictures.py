@@ -224,6 +224,29 @@ def test_axes_can_count_seconds() -> None:
         attention_png(weights, times_s=[1.0, 2.0])
 
 
+@pytest.mark.parametrize("title", ["", "A title"])
+def test_both_axes_say_which_event_looks(title: str) -> None:
+    """Guards against maps of which nobody knows whether rows or columns look."""
+    weights = np.tril(np.ones((4, 4)))
+    picture = pixels(attention_png(weights, size_px=300, title=title))
+    top, left = 18 + (34 if title else 0), 18 + 62
+    beside = picture[top : top + 300, :34]
+    below = picture[top + 300 + 28 :, left : left + 300]
+    for strip in (beside, below):
+        inked = (strip != LIGHT.paper).any(axis=-1)
+        assert inked.any(axis=0).sum() > 5
+        assert inked.any(axis=1).sum() > 5
+    # Written upward: longer than wide.
+    inked = (beside != LIGHT.paper).any(axis=-1)
+    assert inked.any(axis=1).sum() > 3 * inked.any(axis=0).sum()
+
+    grid = pixels(layers_heads_png(np.ones((1, 1, 2, 2)), title=title))
+    lines = (grid[top + 24 + 156 :, left : left + 240] != LIGHT.paper).any(axis=-1)
+    assert lines[:20].any()
+    assert lines[20:].any()
+    assert not lines[:, -20:].any(), "the words fit"
+
+
 def test_every_head_has_its_cell() -> None:
     """Guards against layers and heads changing places."""
     weights = np.zeros((2, 3, 2, 2))
