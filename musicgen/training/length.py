@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 
 import torch
 
 from musicgen.model import Decoder
-from musicgen.training.optim import make_optimizer
+from musicgen.training.optim import make_optimizers
 from musicgen.training.recipe import DEFAULT_MINUTES, TrainingRecipe
 from musicgen.training.step import make_loss, optimizer_step
 from musicgen.training.windows import WindowSampler
@@ -16,6 +17,8 @@ from musicgen.training.windows import WindowSampler
 _TRIAL_STEPS = 4
 _SHARE_FOR_STEPS = 0.93
 """The rest of the minutes goes to validation and saving."""
+_FEW_STEPS = 300
+"""Below this even the tiny model has learned little beyond how often each pitch is played."""
 _SHARE_FOR_TRIAL = 0.1
 
 
@@ -39,6 +42,18 @@ def steps_of(
     return max(1, int(left / seconds)), seconds
 
 
+def few_steps_notice(recipe: TrainingRecipe, steps: int, seconds_a_step: float | None) -> str:
+    """Return a sentence for a run whose minutes do not suffice, or nothing."""
+    if seconds_a_step is None or steps >= _FEW_STEPS:
+        return ""
+    wanted = math.ceil(_FEW_STEPS * seconds_a_step / 60 / _SHARE_FOR_STEPS)
+    smaller = "" if recipe.preset == "tiny" else ", or choose --preset tiny, which is faster"
+    return (
+        f"Only {steps:,} steps fit into the time; below {_FEW_STEPS} a model learns little. "
+        f"Give --minutes {wanted} or more{smaller}."
+    )
+
+
 def _seconds_a_step(
     recipe: TrainingRecipe,
     decoder: Decoder,
@@ -46,12 +61,12 @@ def _seconds_a_step(
     device: torch.device,
     budget_s: float,
 ) -> float:
-    losses, optimizer = make_loss(decoder, recipe, device), make_optimizer(decoder, recipe)
+    losses, optimizers = make_loss(decoder, recipe, device), make_optimizers(decoder, recipe)
     times: list[float] = []
     while len(times) <= _TRIAL_STEPS and (len(times) < 2 or sum(times) < budget_s):
         began = time.monotonic()
         ids = torch.from_numpy(sampler.batch(len(times))).to(device)
-        optimizer_step(losses, ids, decoder, optimizer, rate=1e-6, clip_norm=recipe.clip_norm)
+        optimizer_step(losses, ids, decoder, optimizers, rate=1e-6, clip_norm=recipe.clip_norm)
         times.append(time.monotonic() - began)
     # The first step compiles and warms up; it tells nothing of the others.
     return sum(times[1:]) / len(times[1:])

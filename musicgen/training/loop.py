@@ -68,7 +68,7 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
             ids = torch.from_numpy(sampler.batch(at.step)).to(plan.device)
             rate = learning_rate(recipe, at.step, steps)
             loss, norm = optimizer_step(
-                losses, ids, decoder, plan.optimizer, rate=rate, clip_norm=recipe.clip_norm
+                losses, ids, decoder, plan.optimizers, rate=rate, clip_norm=recipe.clip_norm
             )
             at.step += 1
             per_step = _recent_mean(at.busy_s, time.monotonic() - began)
@@ -149,7 +149,7 @@ def _save(plan: Plan, at: _Standing) -> CheckpointSaved:
     folder = plan.run.save(
         RunState(step=at.step, best_loss=at.best_loss, best_bits_per_note=at.best_bits),
         decoder=plan.decoder,
-        optimizer=plan.optimizer,
+        optimizers=plan.optimizers,
         tokenizer=plan.tokenizer,
         training=plan.summary(at.step, at.best_bits),
     )

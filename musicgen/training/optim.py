@@ -1,26 +1,80 @@
-"""The optimizer and its rate."""
+"""The optimizers and their rate."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
+from torch import Tensor
 
 from musicgen.model import Decoder
+from musicgen.training.muon import Muon
 from musicgen.training.recipe import TrainingRecipe
 
 
-def make_optimizer(decoder: Decoder, recipe: TrainingRecipe) -> torch.optim.AdamW:
-    """Return AdamW (Loshchilov and Hutter 2019); embeddings and gains do not decay."""
+class Optimizers:
+    """One or two optimizers that share the parameters of a model and step together."""
+
+    def __init__(self, *optimizers: torch.optim.Optimizer) -> None:
+        """Set up with optimizers of disjoint parameters."""
+        self._optimizers = optimizers
+
+    def step(self, rate: float) -> None:
+        """Apply the gradients at a learning rate."""
+        for optimizer in self._optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+
+    def tensors(self, decoder: Decoder) -> dict[str, Tensor]:
+        """Return the state by the names of parameters: `name:key`."""
+        return {
+            f"{name}:{key}": value
+            for name, parameter in decoder.named_parameters()
+            for optimizer in self._optimizers
+            for key, value in optimizer.state.get(parameter, {}).items()
+        }
+
+    def restore(self, decoder: Decoder, tensors: Mapping[str, Tensor]) -> None:
+        """Take back what `tensors` returned.
+
+        Raises:
+            KeyError: The state of a parameter is missing.
+        """
+        for optimizer in self._optimizers:
+            keys = MUON_STATE if isinstance(optimizer, Muon) else ADAMW_STATE
+            own = {id(each) for group in optimizer.param_groups for each in group["params"]}
+            for name, parameter in decoder.named_parameters():
+                if id(parameter) in own:
+                    optimizer.state[parameter] = {
+                        key: tensors[f"{name}:{key}"].to(parameter.device) for key in keys
+                    }
+
+
+ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
+MUON_STATE = ("momentum",)
+
+
+def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
+    """Return the recipe's optimizer; embeddings and gains do not decay.
+
+    AdamW: Loshchilov and Hutter (2019). With Muon, matrices take Muon, and embeddings and gains
+    AdamW, at one learning rate.
+    """
     matrices, rest = [], []
     for name, parameter in decoder.named_parameters():
-        decays = parameter.ndim == 2 and not name.startswith("embeddings")
-        (matrices if decays else rest).append(parameter)
-    groups = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": rest, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(
-        groups, lr=recipe.learning_rate, betas=(recipe.beta1, recipe.beta2), fused=True
-    )
+        is_matrix = parameter.ndim == 2 and not name.startswith("embeddings")
+        (matrices if is_matrix else rest).append(parameter)
+    rate, decay = recipe.learning_rate, recipe.weight_decay
+    betas = (recipe.beta1, recipe.beta2)
+    undecayed = {"params": rest, "weight_decay": 0.0}
+    if recipe.optimizer == "muon":
+        return Optimizers(
+            Muon(matrices, lr=rate, momentum=recipe.momentum, weight_decay=decay),
+            torch.optim.AdamW([undecayed], lr=rate, betas=betas, fused=True),
+        )
+    decayed = {"params": matrices, "weight_decay": decay}
+    return Optimizers(torch.optim.AdamW([decayed, undecayed], lr=rate, betas=betas, fused=True))
 
 
 def learning_rate(recipe: TrainingRecipe, step: int, steps: int) -> float:
@@ -32,9 +86,3 @@ def learning_rate(recipe: TrainingRecipe, step: int, steps: int) -> float:
     if step < warmup:
         return recipe.learning_rate * (step + 1) / warmup
     return recipe.learning_rate * (steps - step) / max(1, steps - warmup)
-
-
-def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Set the rate of every group."""
-    for group in optimizer.param_groups:
-        group["lr"] = rate

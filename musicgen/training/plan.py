@@ -16,10 +16,11 @@ from musicgen.errors import ResumeMismatchError, TrainingError
 from musicgen.model import Decoder
 from musicgen.tokens import FLAT_SCHEMES, Tokenizer, get_tokenizer, tokenizer_from_json
 from musicgen.training.flat import fit_flat_tokenizer
-from musicgen.training.length import steps_of
-from musicgen.training.optim import make_optimizer
+from musicgen.training.length import few_steps_notice, steps_of
+from musicgen.training.optim import Optimizers, make_optimizers
+from musicgen.training.precision import faster_precision
 from musicgen.training.recipe import RunFacts, TrainingRecipe
-from musicgen.training.run import Run, RunState, restore_optimizer, unwritable
+from musicgen.training.run import Run, RunState, restore_optimizers, unwritable
 from musicgen.training.windows import WindowSampler
 
 
@@ -33,7 +34,7 @@ class Plan:
         corpus: The events.
         tokenizer: How they were made.
         decoder: The model, on `device`.
-        optimizer: Its optimizer.
+        optimizers: Its optimizers.
         device: Where it trains.
         steps: Steps in all.
         seconds_per_step: From the trial for `minutes`, else None.
@@ -49,7 +50,7 @@ class Plan:
     corpus: Corpus
     tokenizer: Tokenizer
     decoder: Decoder
-    optimizer: torch.optim.Optimizer
+    optimizers: Optimizers
     device: torch.device
     steps: int
     seconds_per_step: float | None
@@ -186,6 +187,9 @@ def _fresh(
     parent: Checkpoint | None,
 ) -> Plan:
     notice = ""
+    if recipe.precision == "auto":
+        # Decided once, and written down: a resumed run does not measure again.
+        recipe = replace(recipe, precision=faster_precision(device))
     if parent is not None:
         decoder = parent.decoder
         recipe = replace(recipe, seq_len=decoder.config.max_seq_len)
@@ -199,7 +203,7 @@ def _fresh(
         corpus=corpus,
         tokenizer=tokenizer,
         decoder=decoder,
-        optimizer=make_optimizer(decoder, recipe),
+        optimizers=make_optimizers(decoder, recipe),
         device=device,
         steps=0,
         seconds_per_step=None,
@@ -220,7 +224,8 @@ def _fresh(
         corpus_summary=corpus.report.sentence(),
     )
     run.begin(facts)
-    return replace(plan, steps=steps, seconds_per_step=seconds_per_step)
+    notice = " ".join(filter(None, (notice, few_steps_notice(recipe, steps, seconds_per_step))))
+    return replace(plan, steps=steps, seconds_per_step=seconds_per_step, notice=notice)
 
 
 def _resumed(
@@ -246,9 +251,9 @@ def _resumed(
         checkpoint, state, data, passed_over = newest
         decoder = checkpoint.decoder
     decoder = decoder.to(device).train()
-    optimizer = make_optimizer(decoder, facts.recipe)
+    optimizers = make_optimizers(decoder, facts.recipe)
     if data is not None:
-        restore_optimizer(optimizer, decoder, data, run.folder)
+        restore_optimizers(optimizers, decoder, data, run.folder)
     run.rewind_log(state.step)
     return Plan(
         run=run,
@@ -256,7 +261,7 @@ def _resumed(
         corpus=corpus,
         tokenizer=tokenizer,
         decoder=decoder,
-        optimizer=optimizer,
+        optimizers=optimizers,
         device=device,
         steps=facts.steps,
         seconds_per_step=facts.trial_seconds_per_step,

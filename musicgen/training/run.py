@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from musicgen import configio
 from musicgen.checkpoint import Checkpoint, load_checkpoint, read_manifest, save_checkpoint
 from musicgen.checkpoint.manifest import read_checked
@@ -28,6 +26,7 @@ from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
 from musicgen.errors import CheckpointError, TrainingError
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
+from musicgen.training.optim import Optimizers
 from musicgen.training.recipe import RunFacts
 
 OPTIMIZER = "optimizer.safetensors"
@@ -139,7 +138,7 @@ class Run:
         state: RunState,
         *,
         decoder: Decoder,
-        optimizer: torch.optim.Optimizer,
+        optimizers: Optimizers,
         tokenizer: Tokenizer,
         training: Mapping[str, Any],
     ) -> Path:
@@ -150,7 +149,7 @@ class Run:
         """
         folder = self.folder / "checkpoints" / f"step-{state.step:09d}"
         extra = {
-            OPTIMIZER: tensors_to_bytes(_optimizer_tensors(decoder, optimizer)),
+            OPTIMIZER: tensors_to_bytes(optimizers.tensors(decoder)),
             STATE: configio.to_json(state).encode(),
         }
         self._save(folder, state.step, decoder, tokenizer, training, extra)
@@ -223,26 +222,9 @@ class Run:
         return sorted(path for path in parent.iterdir() if _STEP_FOLDER.fullmatch(path.name))
 
 
-def restore_optimizer(
-    optimizer: torch.optim.Optimizer, decoder: Decoder, data: bytes, folder: Path
-) -> None:
-    """Give the optimizer back the state that `Run.save` wrote."""
-    tensors = tensors_from_bytes(data, folder, OPTIMIZER)
-    for name, parameter in decoder.named_parameters():
-        optimizer.state[parameter] = {
-            key: tensors[f"{name}:{key}"].to(parameter.device)
-            for key in ("step", "exp_avg", "exp_avg_sq")
-        }
-
-
-def _optimizer_tensors(
-    decoder: Decoder, optimizer: torch.optim.Optimizer
-) -> dict[str, torch.Tensor]:
-    return {
-        f"{name}:{key}": value
-        for name, parameter in decoder.named_parameters()
-        for key, value in optimizer.state[parameter].items()
-    }
+def restore_optimizers(optimizers: Optimizers, decoder: Decoder, data: bytes, folder: Path) -> None:
+    """Give the optimizers back the state that `Run.save` wrote."""
+    optimizers.restore(decoder, tensors_from_bytes(data, folder, OPTIMIZER))
 
 
 def unwritable(folder: Path, error: OSError) -> TrainingError:

@@ -14,22 +14,21 @@ from torch import Tensor
 
 from musicgen.errors import NonFiniteLossError
 from musicgen.model import Decoder
-from musicgen.training.optim import set_learning_rate
+from musicgen.training.optim import Optimizers
 from musicgen.training.recipe import TrainingRecipe
 
 LossFunction = Callable[[Tensor], Tensor]
 
 
-def bf16_is_native(device: torch.device) -> bool:
-    """Tell whether the device multiplies bf16 in hardware; elsewhere it is slower than float32."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-
-
 def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) -> LossFunction:
-    """Return what maps events (B, T + 1, K) to mean nats an event, one an attribute (K,)."""
-    in_bf16 = recipe.precision == "bf16" or (recipe.precision == "auto" and bf16_is_native(device))
+    """Return what maps events (B, T + 1, K) to mean nats an event, one an attribute (K,).
+
+    Raises:
+        ValueError: The recipe leaves the precision open.
+    """
+    if recipe.precision == "auto":
+        raise ValueError("the precision is not decided yet: see faster_precision")
+    in_bf16 = recipe.precision == "bf16"
 
     def losses(ids: Tensor) -> Tensor:
         with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():
@@ -48,7 +47,7 @@ def optimizer_step(
     losses: LossFunction,
     ids: Tensor,
     decoder: Decoder,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Optimizers,
     *,
     rate: float,
     clip_norm: float,
@@ -59,7 +58,7 @@ def optimizer_step(
         losses: See `make_loss`.
         ids: Events (B, T + 1, K), int64, on the model's device.
         decoder: The model.
-        optimizer: Its optimizer.
+        optimizers: Its optimizers.
         rate: Learning rate of this step.
         clip_norm: Largest norm of the gradient.
 
@@ -70,7 +69,7 @@ def optimizer_step(
         NonFiniteLossError: The loss is infinite or not a number; the weights are untouched.
     """
     loss = losses(ids).sum()
-    optimizer.zero_grad(set_to_none=True)
+    decoder.zero_grad(set_to_none=True)
     loss.backward()
     norm = torch.nn.utils.clip_grad_norm_(decoder.parameters(), clip_norm)
     if not (torch.isfinite(loss) and torch.isfinite(norm)):
@@ -78,6 +77,5 @@ def optimizer_step(
             f"The loss became {loss.item()} with a gradient of norm {norm.item()}.",
             hint="Resume from the last checkpoint with a lower learning_rate.",
         )
-    set_learning_rate(optimizer, rate)
-    optimizer.step()
+    optimizers.step(rate)
     return loss.item(), norm.item()

@@ -31,8 +31,10 @@ from musicgen.training import (
     StepDone,
     TrainingRecipe,
     Validated,
+    precision,
     train,
 )
+from musicgen.training.length import few_steps_notice
 
 RECIPE = TrainingRecipe(
     preset="tiny",
@@ -47,6 +49,7 @@ RECIPE = TrainingRecipe(
     validate_steps=8,
     validation_windows=4,
     learning_rate=3e-3,
+    precision="float32",
 )
 
 
@@ -223,6 +226,31 @@ def test_minutes_become_steps_once(music: Path, tmp_path: Path) -> None:
     assert facts["trial_seconds_per_step"] == planned.seconds_per_step
     again = list(train(music, tmp_path / "run", TrainingRecipe(), device="cpu", resume=True))
     assert next(e for e in again if isinstance(e, Planned)).steps == planned.steps
+
+
+def test_the_precision_is_decided_once_and_written_down(music: Path, tmp_path: Path) -> None:
+    """Guards a resumed run that measures again, and goes on in other numbers than it began in."""
+    list(train(music, tmp_path / "run", replace(RECIPE, precision="auto", steps=2), device="cpu"))
+    facts = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert facts["recipe"]["precision"] in ("float32", "bf16")
+
+
+def test_bf16_is_chosen_where_it_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a processor that announces bf16 and multiplies float32 at 1.7 times its speed."""
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    for bf16_s, expected in ((0.5, "bf16"), (1.7, "float32"), (1.0, "float32")):
+        seconds = {torch.bfloat16: bf16_s, torch.float32: 1.0}
+        monkeypatch.setattr(precision, "_seconds", seconds.__getitem__)
+        assert precision.faster_precision(torch.device("cpu")) == expected
+
+
+def test_minutes_that_do_not_suffice_are_said() -> None:
+    """Guards a run of a handful of steps that looks like any other."""
+    notice = few_steps_notice(RECIPE, 40, 3.0)
+    assert "Only 40 steps" in notice
+    assert "--minutes 17" in notice
+    assert "--preset tiny" in few_steps_notice(replace(RECIPE, preset="small"), 40, 3.0)
+    assert few_steps_notice(RECIPE, 300, 0.1) == few_steps_notice(RECIPE, 3, None) == ""
 
 
 def test_a_run_goes_on_from_a_model(music: Path, unbroken: Path, tmp_path: Path) -> None:
