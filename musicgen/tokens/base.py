@@ -69,6 +69,17 @@ class EventClock(Protocol):
         """Take the next event, and tell when it sounds."""
         ...
 
+    def lengths_s(self, previous: Event) -> np.ndarray | None:
+        """Return how long a note sounds with each id of its last attribute (V,), in seconds.
+
+        Args:
+            previous: The attributes before that one.
+
+        Returns:
+            NaN for ids that say no length at this moment; None where lengths have no attribute.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemeFacts:
@@ -124,8 +135,13 @@ class Tokenizer(ABC):
         """Encode notes in seconds, taken as they are; see `encode`."""
 
     @abstractmethod
-    def decode_events(self, ids: np.ndarray) -> DecodedEvents:
+    def decode_events(self, ids: np.ndarray, *, after: np.ndarray | None = None) -> DecodedEvents:
         """Turn any integers (T, K) into notes; never fails on their values.
+
+        Args:
+            ids: The events.
+            after: Events (S, K) before them, whose notes they may refer to. Times count from
+                their last onset, and they are not decoded again.
 
         Raises:
             ValueError: `ids` is not an integer array of shape (T, K).
@@ -144,8 +160,8 @@ class Tokenizer(ABC):
         """
 
     @abstractmethod
-    def clock(self, start_s: float = 0.0) -> EventClock:
-        """A clock for events that follow an onset at `start_s`."""
+    def clock(self, start_s: float = 0.0, *, after: np.ndarray | None = None) -> EventClock:
+        """A clock for events that follow an onset at `start_s`, and the events `after` (S, K)."""
 
     @abstractmethod
     def describe(self, event: Event) -> str:

@@ -21,6 +21,7 @@ from musicgen.tokens.piano_vocabulary import (
     FIRST_VELOCITY,
     LENGTH_STEPS,
     MAX_GAP_STEPS,
+    MOST_SHARED,
     velocity_of,
 )
 
@@ -68,7 +69,11 @@ class PianoEventTokenizer(miditok.MusicTokenizer):
             [f"Gap_{steps}" for steps in range(MAX_GAP_STEPS + 1)],
             ["Pitch_Rest", *(f"Pitch_{pitch}" for pitch in range(N_PITCHES))],
             ["Velocity_None", *(f"Velocity_{velocity_of(index)}" for index in velocities)],
-            ["Duration_None", *(f"Duration_{steps}" for steps in LENGTH_STEPS)],
+            [
+                "Duration_None",
+                *(f"Duration_{steps}" for steps in LENGTH_STEPS),
+                *(f"Duration_Shared{n}" for n in range(1, MOST_SHARED + 1)),
+            ],
         ]
 
     def preprocess_score(self, score: ScoreTick) -> ScoreTick:

@@ -98,8 +98,9 @@ class FlatTokenizer(Tokenizer):
         ids = [*self.start_event, *ids, *(self.end_event if end else ())]
         return np.array(ids, dtype=np.int64)[:, None]
 
-    def decode_events(self, ids: np.ndarray) -> DecodedEvents:
+    def decode_events(self, ids: np.ndarray, *, after: np.ndarray | None = None) -> DecodedEvents:
         """Turn any integers (T, 1) into notes; see flat_decode.py."""
+        del after  # no token refers to an earlier note
         return flat_decode.decode_events(ids, self.scheme, self._vocabulary)
 
     def legal(self, k: int, previous: Event) -> np.ndarray:
@@ -110,8 +111,11 @@ class FlatTokenizer(Tokenizer):
         mask.flags.writeable = False
         return mask
 
-    def clock(self, start_s: float = 0.0) -> flat_decode.FlatClock:
+    def clock(
+        self, start_s: float = 0.0, *, after: np.ndarray | None = None
+    ) -> flat_decode.FlatClock:
         """A clock for ids that follow an onset at `start_s`."""
+        del after  # no token refers to an earlier note
         return flat_decode.FlatClock(flat_decode.reader(self.scheme, self._vocabulary), start_s)
 
     def describe(self, event: Event) -> str:

@@ -207,3 +207,6 @@ class FlatClock:
             pitch=pitch,
             velocity=velocity,
         )
+
+    def lengths_s(self, previous: Event) -> None:
+        """There is no attribute that says a length."""

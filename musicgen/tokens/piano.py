@@ -15,7 +15,9 @@ import numpy as np
 from musicgen.midi.notes import NoteTable
 from musicgen.tokens import piano_decode
 from musicgen.tokens.base import DecodedEvents, Event, SchemeFacts, Tokenizer
-from musicgen.tokens.grid import GRID_MS, VELOCITY_BINS, to_grid
+from musicgen.tokens.grid import GRID_MS, VELOCITY_BINS, steps_to_next_stroke, to_grid
+from musicgen.tokens.piano_decode import last_releases
+from musicgen.tokens.piano_releases import tell_releases
 from musicgen.tokens.piano_vocabulary import (
     ATTRIBUTE_NAMES,
     END,
@@ -24,6 +26,7 @@ from musicgen.tokens.piano_vocabulary import (
     FIRST_VELOCITY,
     LENGTH_STEPS,
     MAX_GAP_STEPS,
+    MOST_SHARED,
     NONE,
     REST,
     VELOCITIES_PER_BIN,
@@ -63,17 +66,19 @@ class PianoTokenizer(Tokenizer):
             "max_gap_steps": MAX_GAP_STEPS,
             "velocity_bins": VELOCITY_BINS,
             "length_steps": list(LENGTH_STEPS),
+            "releases_shared": MOST_SHARED,
             "pedal": "folded into lengths",
         }
 
     def encode_notes(self, notes: NoteTable, *, end: bool = True) -> np.ndarray:
         """Encode notes in seconds; see `Tokenizer.encode`."""
         grid = to_grid(notes)
-        length = length_ids(grid.length)
         velocity = FIRST_VELOCITY + grid.velocity // VELOCITIES_PER_BIN
-        order = np.lexsort((length, velocity, grid.pitch, grid.onset))
+        order = np.lexsort((length_ids(grid.length), velocity, grid.pitch, grid.onset))
+        onset, pitch = grid.onset[order], grid.pitch[order]
+        room = steps_to_next_stroke(onset, pitch)
 
-        gap = np.diff(grid.onset[order], prepend=0)
+        gap = np.diff(onset, prepend=0)
         rests = np.maximum(gap - 1, 0) // MAX_GAP_STEPS
         row = np.arange(1, len(gap) + 1) + np.cumsum(rests)
 
@@ -81,16 +86,16 @@ class PianoTokenizer(Tokenizer):
         ids[:] = FIRST_GAP + MAX_GAP_STEPS, REST, NONE, NONE
         ids[0] = self.start_event
         ids[row, 0] = FIRST_GAP + gap - rests * MAX_GAP_STEPS
-        ids[row, 1] = FIRST_PITCH + grid.pitch[order]
+        ids[row, 1] = FIRST_PITCH + pitch
         ids[row, 2] = velocity[order]
-        ids[row, 3] = length[order]
+        ids[row, 3] = tell_releases(onset, grid.length[order], room)
         if end:
             ids[-1] = self.end_event
         return ids
 
-    def decode_events(self, ids: np.ndarray) -> DecodedEvents:
+    def decode_events(self, ids: np.ndarray, *, after: np.ndarray | None = None) -> DecodedEvents:
         """Turn any integers (T, 4) into notes; see piano_decode.py."""
-        return piano_decode.decode_events(ids)
+        return piano_decode.decode_events(ids, last_releases(after))
 
     def legal(self, k: int, previous: Event) -> np.ndarray:
         """A note is whole, a rest takes time, an end is an end; see `Tokenizer.legal`."""
@@ -107,9 +112,11 @@ class PianoTokenizer(Tokenizer):
             return masks[f"none {k}"]
         return masks[f"value {k}"]
 
-    def clock(self, start_s: float = 0.0) -> piano_decode.PianoClock:
-        """A clock for events that follow an onset at `start_s`."""
-        return piano_decode.PianoClock(start_s)
+    def clock(
+        self, start_s: float = 0.0, *, after: np.ndarray | None = None
+    ) -> piano_decode.PianoClock:
+        """A clock for events that follow an onset at `start_s`, and the events `after`."""
+        return piano_decode.PianoClock(start_s, last_releases(after))
 
     def describe(self, event: Event) -> str:
         """Say an event in words: `after 0.12 s: E4, mf (66), for 0.50 s`."""

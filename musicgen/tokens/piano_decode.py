@@ -10,6 +10,7 @@ What cannot be played is skipped or mended, and counted by code:
     bad-pitch        neither a pitch nor a rest: skipped, its time passes
     bad-velocity     no velocity: taken as 66
     bad-length       no length: taken as 0.2 s
+    nothing-shared   the release of a note that there is not, or that is over: taken as 0.2 s
     odd-rest         a rest that takes no time, or with a velocity or length
     odd-end          an end event that holds other things
     struck-again     a length that reaches well beyond the next stroke of its key: cut there
@@ -32,14 +33,17 @@ from musicgen.tokens.grid import (
     rows_of_events,
     steps_to_next_stroke,
 )
+from musicgen.tokens.piano_releases import find_releases
 from musicgen.tokens.piano_vocabulary import (
     END,
     FIRST_GAP,
     FIRST_LENGTH,
     FIRST_PITCH,
+    FIRST_SHARED,
     FIRST_VELOCITY,
-    LENGTH_STEPS,
     LENGTHS,
+    MENDED_LENGTH,
+    MOST_SHARED,
     NONE,
     PAD,
     REST,
@@ -50,24 +54,34 @@ from musicgen.tokens.piano_vocabulary import (
 )
 
 _MENDED_VELOCITY = FIRST_VELOCITY + 16
-_MENDED_LENGTH = FIRST_LENGTH + 19
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifiedEvents:
-    """What each event is, after mending: arrays of shape (T,), and the repairs' counts."""
+    """What each event is, after mending: arrays of shape (T,), and the repairs' counts.
+
+    `release` is where a note was told to end, and `is_shared` whether by another note's release.
+    """
 
     steps: np.ndarray
     is_note: np.ndarray
     is_end: np.ndarray
     pitch: np.ndarray
     velocity: np.ndarray
-    length_steps: np.ndarray
+    release: np.ndarray
+    is_shared: np.ndarray
     repairs: dict[str, int]
 
 
-def classify(ids: np.ndarray) -> ClassifiedEvents:
-    """Read events (T, 4) one by one, without regard to what their notes do to each other.
+NO_RELEASES = np.zeros(0, dtype=np.int64)
+
+
+def classify(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> ClassifiedEvents:
+    """Read events (T, 4) one by one, without regard to what their strokes do to each other.
+
+    Args:
+        ids: The events.
+        earlier: Releases in steps of the last notes before them; see `last_releases`.
 
     Raises:
         ValueError: `ids` is not an integer array of shape (T, 4).
@@ -88,7 +102,8 @@ def classify(ids: np.ndarray) -> ClassifiedEvents:
     gap_known = (gap >= FIRST_GAP) & (gap < VOCAB_SIZES[0])
     gap_steps = np.where(plays & gap_known, gap - FIRST_GAP, 0)
     steps = np.cumsum(gap_steps)
-    plays &= steps <= MAX_STEPS
+    too_late = steps > MAX_STEPS
+    plays &= ~too_late
 
     is_note = plays & (pitch >= FIRST_PITCH) & (pitch < VOCAB_SIZES[1])
     is_rest = plays & (pitch == REST)
@@ -96,38 +111,47 @@ def classify(ids: np.ndarray) -> ClassifiedEvents:
     length_known = (length >= FIRST_LENGTH) & (length < VOCAB_SIZES[3])
     odd_rest = is_rest & ((velocity != NONE) | (length != NONE) | (gap_steps == 0))
     is_end = row == last
+    steps = np.minimum(steps, MAX_STEPS)
+    length = np.where(length_known, length, MENDED_LENGTH)
+    release = steps.copy()
+    mended = np.zeros(len(ids), dtype=bool)
+    release[is_note], mended[is_note] = find_releases(steps[is_note], length[is_note], earlier)
 
     found = {
         "after-end": (row > last) & ~padding,
-        "after-last-day": alive & (steps > MAX_STEPS),
+        "after-last-day": alive & too_late,
         "start-inside": starts & (row > (filled[0] if len(filled) else 0)),
         "padding-inside": padding & within & alive,
         "bad-gap": plays & ~gap_known,
         "bad-pitch": plays & ~is_note & ~is_rest,
         "bad-velocity": is_note & ~velocity_known,
         "bad-length": is_note & ~length_known,
+        "nothing-shared": mended,
         "odd-rest": odd_rest & gap_known,
         "odd-end": is_end & (ids != END).any(axis=1),
     }
     return ClassifiedEvents(
-        steps=np.minimum(steps, MAX_STEPS),
+        steps=steps,
         is_note=is_note,
         is_end=is_end,
         pitch=pitch - FIRST_PITCH,
         velocity=np.asarray(velocity_of(np.where(velocity_known, velocity, _MENDED_VELOCITY))),
-        length_steps=LENGTHS[np.where(length_known, length, _MENDED_LENGTH) - FIRST_LENGTH],
+        release=release,
+        is_shared=is_note & (length >= FIRST_SHARED) & ~mended,
         repairs={code: int(where.sum()) for code, where in found.items()},
     )
 
 
-def decode_events(ids: np.ndarray) -> DecodedEvents:
-    """See `Tokenizer.decode_events`."""
-    events = classify(ids)
+def decode_events(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> DecodedEvents:
+    """See `Tokenizer.decode_events`; `earlier` as for `classify`."""
+    events = classify(ids, earlier)
     at = np.flatnonzero(events.is_note)
-    onset, pitch, length = events.steps[at], events.pitch[at], events.length_steps[at]
+    onset, pitch = events.steps[at], events.pitch[at]
+    length = events.release[at] - onset
     room = steps_to_next_stroke(onset, pitch)
-    # A stored length may overshoot by its rounding: then nothing is odd, and nothing is counted.
-    odd = (length > room) & (length_ids(room) != length_ids(length))
+    # Whoever shares a release does not say how long its own key is left alone. A stored length
+    # may overshoot by its rounding. Neither is odd, and neither is counted.
+    odd = (length > room) & ~events.is_shared[at] & (length_ids(room) != length_ids(length))
     grid = GridNotes(
         onset=onset,
         length=np.minimum(length, room),
@@ -144,17 +168,29 @@ def decode_events(ids: np.ndarray) -> DecodedEvents:
     )
 
 
+def last_releases(ids: np.ndarray | None) -> np.ndarray:
+    """Return the releases (at most MOST_SHARED) of the last notes of events (T, 4).
+
+    In steps from the last event's onset, so negative where a note is over; the latest note last.
+    """
+    if ids is None or not len(ids):
+        return NO_RELEASES
+    events = classify(ids)
+    return events.release[events.is_note][-MOST_SHARED:] - events.steps[-1]
+
+
 class PianoClock:
     """The time of events one by one, as `decode_events` tells it.
 
-    It does not look back: that a key struck again ends its earlier note is left to the listener.
+    It does not look ahead: that a key struck again ends its earlier note is left to the listener.
     """
 
-    __slots__ = ("_start_s", "_steps")
+    __slots__ = ("_releases", "_start_s", "_steps")
 
-    def __init__(self, start_s: float = 0.0) -> None:
+    def __init__(self, start_s: float = 0.0, earlier: np.ndarray = NO_RELEASES) -> None:
         self._start_s = start_s
         self._steps = 0
+        self._releases = earlier[-MOST_SHARED:]
 
     @property
     def now_s(self) -> float:
@@ -163,34 +199,27 @@ class PianoClock:
 
     def push(self, event: Event) -> PlayedEvent:
         """Take the next event, and tell when it sounds."""
-        gap, pitch, velocity, length = event
-        if (
-            FIRST_GAP <= gap < VOCAB_SIZES[0]
-            and FIRST_PITCH <= pitch < VOCAB_SIZES[1]
-            and FIRST_VELOCITY <= velocity < VOCAB_SIZES[2]
-            and FIRST_LENGTH <= length < VOCAB_SIZES[3]
-        ):
-            self._steps += gap - FIRST_GAP
-            return self._note(
-                pitch - FIRST_PITCH,
-                int(velocity_of(velocity)),
-                LENGTH_STEPS[length - FIRST_LENGTH],
-            )
-        events = classify(np.array([event], dtype=np.int64))
+        events = classify(np.array([event], dtype=np.int64), self._releases - self._steps)
+        release = self._steps + int(events.release[0])
         self._steps += int(events.steps[0])
-        if events.is_note[0]:
-            return self._note(
-                int(events.pitch[0]), int(events.velocity[0]), int(events.length_steps[0])
-            )
-        return PlayedEvent(onset_s=self.now_s, is_end=bool(events.is_end[0]))
-
-    def _note(self, pitch: int, velocity: int, length_steps: int) -> PlayedEvent:
+        if not events.is_note[0]:
+            return PlayedEvent(onset_s=self.now_s, is_end=bool(events.is_end[0]))
+        self._releases = np.append(self._releases, release)[-MOST_SHARED:]
         return PlayedEvent(
             onset_s=self.now_s,
-            end_s=self._start_s + (self._steps + length_steps) / STEPS_PER_S,
-            pitch=pitch,
-            velocity=velocity,
+            end_s=self._start_s + release / STEPS_PER_S,
+            pitch=int(events.pitch[0]),
+            velocity=int(events.velocity[0]),
         )
+
+    def lengths_s(self, previous: Event) -> np.ndarray:
+        """Return how long a note sounds with each length id (V,); see `EventClock`."""
+        lengths = np.full(VOCAB_SIZES[3], np.nan)
+        lengths[FIRST_LENGTH:FIRST_SHARED] = LENGTHS / STEPS_PER_S
+        onset = self._steps + max(previous[0] - FIRST_GAP, 0)
+        left = (self._releases[::-1] - onset) / STEPS_PER_S
+        lengths[FIRST_SHARED : FIRST_SHARED + len(left)] = np.where(left > 0, left, np.nan)
+        return lengths
 
 
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
@@ -203,7 +232,8 @@ def describe(event: Event) -> str:
         return "padding"
     if event[0] == START:
         return "start"
-    events = classify(np.array([event], dtype=np.int64))
+    # Something that still rings, so that what is shared can be told from what is not there.
+    events = classify(np.array([event], dtype=np.int64), np.full(MOST_SHARED, MAX_STEPS * 2))
     if events.is_end[0]:
         return "end"
     wait = f"after {events.steps[0] / STEPS_PER_S:.2f} s"
@@ -211,6 +241,9 @@ def describe(event: Event) -> str:
         return f"{wait}: {'rest' if event[1] == REST else 'nothing that can be played'}"
     pitch, velocity = int(events.pitch[0]), int(events.velocity[0])
     dynamic = next((name for top, name in _DYNAMICS if velocity < top), "fff")
-    length = events.length_steps[0] / STEPS_PER_S
     name = f"{_NAMES[pitch % 12]}{pitch // 12 - 1}"
-    return f"{wait}: {name}, {dynamic} ({velocity}), for {length:.2f} s"
+    until = f"for {(events.release[0] - events.steps[0]) / STEPS_PER_S:.2f} s"
+    if events.is_shared[0]:
+        n = event[3] - FIRST_SHARED + 1
+        until = "until the note before ends" if n == 1 else f"until the note {n} before ends"
+    return f"{wait}: {name}, {dynamic} ({velocity}), {until}"

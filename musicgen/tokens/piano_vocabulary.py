@@ -5,7 +5,8 @@ Time is counted in steps of 10 ms. Every attribute begins with PAD, START and EN
     gap       3 + steps since the previous onset, 0..200
     pitch     3 = REST, then 4 + MIDI pitch, 0..127
     velocity  3 = NONE (a rest has none), then 4 + velocity // 4
-    length    3 = NONE, then 4 + index into LENGTH_STEPS
+    length    3 = NONE, then 4 + index into LENGTH_STEPS, then FIRST_SHARED + n - 1:
+              released with the n-th note before it, n = 1..8
 
 Arrays: T events, K = 4 attributes (gap, pitch, velocity, length).
 """
@@ -27,44 +28,41 @@ VELOCITIES_PER_BIN = 128 // VELOCITY_BINS
 ATTRIBUTE_NAMES = ("gap", "pitch", "velocity", "length")
 
 
-def _length_steps(*, exact: int = 100, at_least: int = 60_000) -> tuple[int, ...]:
-    """Lengths that have an id: each step up to a second, then as few as keep every error in 3%.
+def _length_bounds(*, exact: int = 100, at_least: int = 60_000) -> tuple[int, ...]:
+    """The longest length of each id: each step up to a second, then as few as keep 3%.
 
-    Onset and end are both rounded to the grid, which alone may change a length by one step; the
-    centres get what remains of the 3% (2% just above a second, nearly 3% above ten).
+    Any two lengths of one id are within 3% of each other, so that either may stand for the other.
+    Onset and end are both rounded to the grid, which alone may change a length by one step; what
+    remains of the 3% is the width of an id.
     """
-
-    def slack(steps: int) -> float:
-        return 0.03 * (steps - 1) - 1
-
-    steps = list(range(1, exact + 1))
-    first_open = exact + 1
-    while first_open <= at_least:
-        centre = first_open + int(slack(first_open))
-        steps.append(centre)
-        first_open = centre
-        while first_open - centre <= slack(first_open):
-            first_open += 1
-    return tuple(steps)
+    bounds = list(range(1, exact + 1))
+    while bounds[-1] < at_least:
+        shortest = bounds[-1] + 1
+        bounds.append(shortest + int(0.03 * (shortest - 1) - 1))
+    return tuple(bounds)
 
 
-LENGTH_STEPS = _length_steps()
-LENGTHS = np.array(LENGTH_STEPS, dtype=np.int64)
+_BOUNDS = np.array(_length_bounds(), dtype=np.int64)
+_SHORTEST = np.append(1, _BOUNDS[:-1] + 1)
+LENGTHS = (_SHORTEST + _BOUNDS) // 2
 LENGTHS.flags.writeable = False
-# The longest length that still goes to each centre: half-way to the next, ties to the shorter.
-_LENGTH_BOUNDS = (LENGTHS[:-1] + LENGTHS[1:]) // 2
+LENGTH_STEPS = tuple(LENGTHS.tolist())
+
+MOST_SHARED = 8
+FIRST_SHARED = FIRST_LENGTH + len(LENGTH_STEPS)
+MENDED_LENGTH = FIRST_LENGTH + 19
 
 VOCAB_SIZES = (
     FIRST_GAP + MAX_GAP_STEPS + 1,
     FIRST_PITCH + N_PITCHES,
     FIRST_VELOCITY + VELOCITY_BINS,
-    FIRST_LENGTH + len(LENGTH_STEPS),
+    FIRST_SHARED + MOST_SHARED,
 )
 
 
 def length_ids(steps: np.ndarray) -> np.ndarray:
-    """Ids of the lengths nearest to `steps` (N,), int64; beyond the last the last."""
-    return FIRST_LENGTH + np.searchsorted(_LENGTH_BOUNDS, steps, side="left")
+    """Ids of lengths (N,) in steps, int64; beyond the last the last."""
+    return FIRST_LENGTH + np.searchsorted(_BOUNDS[:-1], steps, side="left")
 
 
 def velocity_of(velocity_id: int | np.ndarray) -> int | np.ndarray:

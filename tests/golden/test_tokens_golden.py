@@ -11,10 +11,11 @@ from musicgen.tokens import get_tokenizer
 GOLDEN = [
     [1, 1, 1, 1],
     [203, 3, 3, 3],  # two seconds of silence, and half a second more before ...
-    [53, 52, 24, 119],  # ... C3, velocity 80, rings 2.00 s in the pedal
+    [53, 52, 24, 130],  # ... C3, velocity 80, rings 2.00 s in the pedal
     [3, 64, 20, 28],  # with it C4, 64, 0.25 s (another track, no pedal)
     [28, 68, 22, 28],  # a quarter of a second later E4
-    [28, 71, 24, 28],
+    [28, 59, 21, 329],  # G3, until the pedal lets go of C3, too
+    [3, 71, 24, 28],
     [28, 68, 22, 103],  # E4 again, a whole second
     [3, 131, 4, 4],  # the highest key as softly and shortly as can be
     [2, 2, 2, 2],
@@ -35,6 +36,7 @@ def small_piece() -> symusic.Score:
     ]:
         right.notes.append(symusic.Note(time, duration, pitch, velocity))
     left.notes.append(symusic.Note(1440, 480, 48, 80))
+    left.notes.append(symusic.Note(1920, 100, 55, 70))
     left.controls.append(symusic.ControlChange(1500, 64, 100))
     left.controls.append(symusic.ControlChange(3360, 64, 0))
     score.tracks.append(right)

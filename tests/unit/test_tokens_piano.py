@@ -9,7 +9,7 @@ import symusic
 from musicgen.errors import TokenizerError
 from musicgen.midi.notes import NoteTable, note_table
 from musicgen.tokens import get_tokenizer
-from musicgen.tokens.piano_vocabulary import LENGTH_STEPS
+from musicgen.tokens.piano_vocabulary import FIRST_SHARED, LENGTH_STEPS, length_ids
 
 PIANO = get_tokenizer("piano")
 START, END, PAD = (1, 1, 1, 1), (2, 2, 2, 2), (0, 0, 0, 0)
@@ -26,21 +26,73 @@ def notes_of(*events):
 
 
 def test_vocabularies():
-    assert PIANO.vocab_sizes == (204, 132, 36, 4 + len(LENGTH_STEPS))
+    assert PIANO.vocab_sizes == (204, 132, 36, 4 + len(LENGTH_STEPS) + 8)
     assert PIANO.attribute_names == ("gap", "pitch", "velocity", "length")
     assert (PIANO.n_attributes, PIANO.pad_id, PIANO.grid_ms) == (4, 0, 10.0)
     assert (PIANO.start_event, PIANO.end_event, PIANO.velocity_bins) == (START, END, 32)
 
 
-def test_every_length_to_ten_minutes_is_within_three_percent():
-    # The true length may differ by one step from that between the rounded onset and end.
+def test_any_two_lengths_of_an_id_are_within_three_percent():
+    # The true length may differ by one step from that between the rounded onset and end. Any two:
+    # a shared release may stand for any length of its id.
     lengths = np.array(LENGTH_STEPS)
     assert (np.diff(lengths) > 0).all()
     assert lengths[:100].tolist() == list(range(1, 101))
     assert lengths[-1] >= 60_000
     steps = np.arange(101, 60_001)
-    nearest = abs(lengths[None] - steps[:, None]).min(axis=1)
-    assert (nearest + 1 <= 0.03 * (steps - 1)).all()
+    ids = length_ids(steps)
+    shortest = steps[np.searchsorted(ids, ids, side="left")]
+    longest = steps[np.searchsorted(ids, ids, side="right") - 1]
+    assert (longest - shortest + 1 <= 0.03 * (shortest - 1)).all()
+    np.testing.assert_array_equal(length_ids(lengths), 4 + np.arange(len(lengths)))
+
+
+def shared(n, gap=13, pitch=66):
+    return (gap, pitch, 20, FIRST_SHARED + n - 1)
+
+
+def test_notes_that_a_pedal_ends_together_share_their_release():
+    """Guards the half of all notes that need no length of their own."""
+    table = NoteTable.of([0, 0.1, 0.2, 0.2], [1, 1, 0.5, 1], [60, 64, 67, 72], [64] * 4)
+    ids = PIANO.encode(table)
+    assert ids[1:-1, 3].tolist() == [4 + 99, FIRST_SHARED, 4 + 29, FIRST_SHARED + 1]
+    decoded = PIANO.decode_events(ids)
+    np.testing.assert_allclose(decoded.notes.end_s, table.end_s)
+    assert decoded.repairs == ()
+
+
+def test_a_stroke_under_the_pedal_is_told_once():
+    """Guards telling when a key is struck again twice: as a length, and when it happens."""
+    table = NoteTable.of([0, 0.1, 0.6], [1, 0.6, 1], [60, 64, 64], [64] * 3)
+    ids = PIANO.encode(table)
+    assert ids[1:-1, 3].tolist() == [4 + 99, FIRST_SHARED, FIRST_SHARED]
+    decoded = PIANO.decode_events(ids)
+    np.testing.assert_allclose(decoded.notes.end_s, table.end_s)
+    assert decoded.repairs == ()
+
+
+def test_what_is_not_there_is_not_shared():
+    assert repairs_of(shared(1)) == {"nothing-shared": 1}
+    assert repairs_of(C4, shared(2)) == {"nothing-shared": 1}
+    assert repairs_of(C4, shared(1, gap=53)) == {"nothing-shared": 1}  # it ends at that instant
+    assert repairs_of(C4, shared(1, gap=52)) == {}
+    # Whoever shares the release of a mended note takes it as it was mended.
+    notes = notes_of(shared(1, pitch=60), shared(1, pitch=61), shared(2, gap=3, pitch=62))
+    assert notes.end_s.tolist() == pytest.approx([0.3, 0.3, 0.3])
+
+
+def test_events_after_others_may_share_their_releases():
+    """Guards the first notes of a continuation, which share the prompt's releases."""
+    before = np.array([START, C4, (203, 3, 3, 3), (3, 60, 20, 4 + 99), (13, 3, 3, 3)])
+    decoded = PIANO.decode_events(np.array([shared(1)]), after=before)
+    assert (decoded.notes.onset_s.tolist(), decoded.repairs) == ([0.1], ())
+    assert decoded.notes.end_s.tolist() == pytest.approx([0.9])
+    assert dict(PIANO.decode_events(np.array([shared(2)]), after=before).repairs)
+    clock = PIANO.clock(2.2, after=before)
+    lengths = clock.lengths_s((13, 66, 20))
+    assert lengths[FIRST_SHARED] == pytest.approx(0.8)
+    assert np.isnan(lengths[[0, 1, 2, 3, FIRST_SHARED + 1, FIRST_SHARED + 7]]).all()
+    assert clock.push(shared(1)).end_s == pytest.approx(3.1)
 
 
 def test_all_128_pitches_and_127_velocities_survive():
@@ -179,6 +231,8 @@ def test_the_clock_starts_where_it_is_told():
     ("event", "words"),
     [
         (C4, "after 0.10 s: C4, mf (66), for 0.50 s"),
+        (shared(1), "after 0.10 s: D4, mf (66), until the note before ends"),
+        (shared(3), "after 0.10 s: D4, mf (66), until the note 3 before ends"),
         ((203, 3, 3, 3), "after 2.00 s: rest"),
         (START, "start"),
         (END, "end"),
