@@ -16,7 +16,7 @@ import numpy as np
 
 from musicgen.generation.length import LengthPlan
 from musicgen.generation.values import EventValues
-from musicgen.tokens import PlayedEvent, Tokenizer
+from musicgen.tokens import EventClock, PlayedEvent, Tokenizer
 
 Event = tuple[int, ...]
 Objections = list[tuple[str, np.ndarray]]
@@ -68,8 +68,9 @@ class Rules:
         """Return an event that must come whatever the model says, or None."""
         return None
 
-    def allowed(self, k: int, previous: Event) -> np.ndarray:
-        """Return what attribute `k` can be: (V,) bool, never all False."""
+    def allowed(self, k: int, previous: Event, clock: EventClock) -> np.ndarray:
+        """Return what attribute `k` can be at the clock's time: (V,) bool, never all False."""
+        del clock
         allowed = self._tokenizer.legal(k, previous)
         end = self._tokenizer.end_event[0]
         if k > 0 or self._plan.may_end(self._latest_end_s, len(self._onsets)):
@@ -78,8 +79,9 @@ class Rules:
         without_end[end] = False
         return without_end if without_end.any() else allowed
 
-    def objections(self, k: int, previous: Event) -> Objections:
+    def objections(self, k: int, previous: Event, clock: EventClock) -> Objections:
         """Return what attribute `k` should not be, as (why, (V,) bool of what is fine)."""
+        del k, previous, clock
         return []
 
     def complaint(self, event: PlayedEvent) -> str | None:
@@ -140,9 +142,9 @@ class NoteRules(Rules):
         reach_s = self._now_s + self._values.gap_s[rest[0]]
         return rest if reach_s < self._plan.start_s - _TINY_S else None
 
-    def allowed(self, k: int, previous: Event) -> np.ndarray:
-        """Return what attribute `k` can be: (V,) bool, never all False."""
-        allowed = super().allowed(k, previous)
+    def allowed(self, k: int, previous: Event, clock: EventClock) -> np.ndarray:
+        """Return what attribute `k` can be at the clock's time: (V,) bool, never all False."""
+        allowed = super().allowed(k, previous, clock)
         if k == self._values.gap and self._now_s < self._plan.start_s - _TINY_S:
             late = self._now_s + self._values.gap_s >= self._plan.start_s - _TINY_S
             return _unless_empty(allowed, late)
@@ -153,14 +155,22 @@ class NoteRules(Rules):
                 down |= self._struck
             if down:
                 return _unless_empty(allowed, ~np.isin(self._values.key, list(down)))
+        if k == self._values.length and self._is_note(previous):
+            lengths_s = clock.lengths_s(previous)
+            if lengths_s is not None:
+                return _unless_empty(allowed, ~np.isnan(lengths_s))
         return allowed
 
-    def objections(self, k: int, previous: Event) -> Objections:
+    def _is_note(self, previous: Event) -> bool:
+        return bool(self._values.key[previous[self._values.pitch]] >= 0)
+
+    def objections(self, k: int, previous: Event, clock: EventClock) -> Objections:
         """Return what attribute `k` should not be, as (why, (V,) bool of what is fine)."""
         if k == self._values.gap:
             return self._objections_to_gap()
         if k == self._values.length:
-            return [("stuck-note", ~(self._values.length_s > LONGEST_NOTE_S))]
+            lengths_s = clock.lengths_s(previous)
+            return [] if lengths_s is None else [("stuck-note", ~(lengths_s > LONGEST_NOTE_S))]
         return []
 
     def complaint(self, event: PlayedEvent) -> str | None:

@@ -154,7 +154,8 @@ class _Stream:
         self._steps_back_left = events_a_note * (
             STEPS_BACK + int(STEPS_BACK_A_SECOND * plan.wanted_s)
         )
-        self._clock_s, self._clock = now_s, tokenizer.clock(now_s)
+        self._clock_s, self._prompt_ids = now_s, ids
+        self._wind_clock()
         self._n_prompt = len(ids)
         self._hidden = self._context.extend(ids)
         return Prefilled(seen_events=len(ids) - self._context.first_seen)
@@ -215,7 +216,7 @@ class _Stream:
 
     def _wind_clock(self) -> None:
         """Set the clock to the end of the new events."""
-        self._clock = self._tokenizer.clock(self._clock_s)
+        self._clock = self._tokenizer.clock(self._clock_s, after=self._prompt_ids)
         for event, _ in self._made:
             self._clock.push(event)
 
@@ -235,9 +236,9 @@ class _Stream:
         for k, uniform in enumerate(self._uniforms(self._tokenizer.n_attributes)):
             settings = (self._hot if hot else self._settings)[k]
             logits = checked_logits(self._logits(k, event))
-            allowed = self._rules.allowed(k, event)
+            allowed = self._rules.allowed(k, event, self._clock)
             chosen = choose(filtered_probabilities(logits, allowed, settings), uniform)
-            for why, fine in self._rules.objections(k, event):
+            for why, fine in self._rules.objections(k, event, self._clock):
                 if not fine[chosen] and (allowed & fine).any():
                     self.notices[why] += 1
                     allowed = allowed & fine

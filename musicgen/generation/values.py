@@ -28,7 +28,6 @@ class EventValues:
         length: Index of the attribute that says how long it sounds.
         gap_s: (V,) seconds that each gap moves the clock; NaN where it is no time.
         key: (V,) the key, 0 to 127, of each pitch; -1 where it is none.
-        length_s: (V,) seconds that each length lasts; NaN where it is no time.
         longest_rest: The silent event that moves the clock furthest.
     """
 
@@ -37,7 +36,6 @@ class EventValues:
     length: int
     gap_s: np.ndarray
     key: np.ndarray
-    length_s: np.ndarray
     longest_rest: Event
 
 
@@ -50,7 +48,6 @@ def event_values(tokenizer: Tokenizer) -> EventValues | None:
     pitch, length = names.index("pitch"), names.index("length")
     gap_s = np.full(tokenizer.vocab_sizes[0], np.nan)
     key = np.full(tokenizer.vocab_sizes[pitch], -1)
-    length_s = np.full(tokenizer.vocab_sizes[length], np.nan)
     for event in _one_of_each(tokenizer, 0):
         gap_s[event[0]] = _play(tokenizer, event).onset_s
     widest = (int(np.nanargmax(gap_s)),)
@@ -61,18 +58,12 @@ def event_values(tokenizer: Tokenizer) -> EventValues | None:
             rests.append(event)
         else:
             key[event[pitch]] = played.pitch
-    note = (*widest, int(np.argmax(key)))
-    for event in _one_of_each(tokenizer, length, note):
-        played = _play(tokenizer, event)
-        if played.end_s is not None:
-            length_s[event[length]] = played.end_s - played.onset_s
     return EventValues(
         gap=0,
         pitch=pitch,
         length=length,
         gap_s=gap_s,
         key=key,
-        length_s=length_s,
         longest_rest=rests[0],
     )
 

@@ -147,13 +147,13 @@ class TakeStream(Iterator["Progress | Take"]):
         tokenizer, plan, prompt = recipe.tokenizer, recipe.plan, recipe.prompt
         new_ids = np.array([made.event for made in self._made], dtype=np.int64)
         new_ids = new_ids.reshape(-1, tokenizer.n_attributes)
-        decoded = tokenizer.decode_events(new_ids)
+        before = prompt.ids if prompt else np.array([tokenizer.start_event], dtype=np.int64)
+        decoded = tokenizer.decode_events(new_ids, after=before)
         notices = Counter(dict(self._finished.notices if self._finished else ()))
         notes = self._in_place(decoded.notes)
         notes, held = fit_ending(notes, plan, ring=reason == "length")
         notices["ending-held"] = int(held)
 
-        before = prompt.ids if prompt else np.array([tokenizer.start_event], dtype=np.int64)
         warnings = list(prompt.warnings) if prompt else []
         warnings += seen_warning(before, prefilled.seen_events) if prompt else []
         warnings += self._length_warnings(reason, notes)

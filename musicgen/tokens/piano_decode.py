@@ -41,6 +41,7 @@ from musicgen.tokens.piano_vocabulary import (
     FIRST_PITCH,
     FIRST_SHARED,
     FIRST_VELOCITY,
+    LENGTH_STEPS,
     LENGTHS,
     MENDED_LENGTH,
     MOST_SHARED,
@@ -190,7 +191,7 @@ class PianoClock:
     def __init__(self, start_s: float = 0.0, earlier: np.ndarray = NO_RELEASES) -> None:
         self._start_s = start_s
         self._steps = 0
-        self._releases = earlier[-MOST_SHARED:]
+        self._releases: list[int] = earlier[-MOST_SHARED:].tolist()
 
     @property
     def now_s(self) -> float:
@@ -199,17 +200,33 @@ class PianoClock:
 
     def push(self, event: Event) -> PlayedEvent:
         """Take the next event, and tell when it sounds."""
-        events = classify(np.array([event], dtype=np.int64), self._releases - self._steps)
+        gap, pitch, velocity, length = event
+        if (
+            FIRST_GAP <= gap < VOCAB_SIZES[0]
+            and FIRST_PITCH <= pitch < VOCAB_SIZES[1]
+            and FIRST_VELOCITY <= velocity < VOCAB_SIZES[2]
+            and FIRST_LENGTH <= length < FIRST_SHARED
+        ):
+            # As below, without arrays for a single event.
+            self._steps += gap - FIRST_GAP
+            release = self._steps + LENGTH_STEPS[length - FIRST_LENGTH]
+            return self._note(release, pitch - FIRST_PITCH, int(velocity_of(velocity)))
+        earlier = np.array(self._releases, dtype=np.int64) - self._steps
+        events = classify(np.array([event], dtype=np.int64), earlier)
         release = self._steps + int(events.release[0])
         self._steps += int(events.steps[0])
-        if not events.is_note[0]:
-            return PlayedEvent(onset_s=self.now_s, is_end=bool(events.is_end[0]))
-        self._releases = np.append(self._releases, release)[-MOST_SHARED:]
+        if events.is_note[0]:
+            return self._note(release, int(events.pitch[0]), int(events.velocity[0]))
+        return PlayedEvent(onset_s=self.now_s, is_end=bool(events.is_end[0]))
+
+    def _note(self, release: int, pitch: int, velocity: int) -> PlayedEvent:
+        self._releases.append(release)
+        del self._releases[:-MOST_SHARED]
         return PlayedEvent(
             onset_s=self.now_s,
             end_s=self._start_s + release / STEPS_PER_S,
-            pitch=int(events.pitch[0]),
-            velocity=int(events.velocity[0]),
+            pitch=pitch,
+            velocity=velocity,
         )
 
     def lengths_s(self, previous: Event) -> np.ndarray:
@@ -217,7 +234,7 @@ class PianoClock:
         lengths = np.full(VOCAB_SIZES[3], np.nan)
         lengths[FIRST_LENGTH:FIRST_SHARED] = LENGTHS / STEPS_PER_S
         onset = self._steps + max(previous[0] - FIRST_GAP, 0)
-        left = (self._releases[::-1] - onset) / STEPS_PER_S
+        left = (np.array(self._releases[::-1]) - onset) / STEPS_PER_S
         lengths[FIRST_SHARED : FIRST_SHARED + len(left)] = np.where(left > 0, left, np.nan)
         return lengths
 
