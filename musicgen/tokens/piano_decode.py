@@ -205,11 +205,10 @@ class PianoClock:
             FIRST_GAP <= gap < VOCAB_SIZES[0]
             and FIRST_PITCH <= pitch < VOCAB_SIZES[1]
             and FIRST_VELOCITY <= velocity < VOCAB_SIZES[2]
-            and FIRST_LENGTH <= length < FIRST_SHARED
+            and (release := self._release(self._steps + gap - FIRST_GAP, length)) is not None
         ):
             # As below, without arrays for a single event.
             self._steps += gap - FIRST_GAP
-            release = self._steps + LENGTH_STEPS[length - FIRST_LENGTH]
             return self._note(release, pitch - FIRST_PITCH, int(velocity_of(velocity)))
         earlier = np.array(self._releases, dtype=np.int64) - self._steps
         events = classify(np.array([event], dtype=np.int64), earlier)
@@ -218,6 +217,15 @@ class PianoClock:
         if events.is_note[0]:
             return self._note(release, int(events.pitch[0]), int(events.velocity[0]))
         return PlayedEvent(onset_s=self.now_s, is_end=bool(events.is_end[0]))
+
+    def _release(self, onset: int, length: int) -> int | None:
+        """Return the release that a length id tells at an onset, or None where it tells none."""
+        if FIRST_LENGTH <= length < FIRST_SHARED:
+            return onset + LENGTH_STEPS[length - FIRST_LENGTH]
+        n = length - FIRST_SHARED + 1
+        if 1 <= n <= len(self._releases) and self._releases[-n] > onset:
+            return self._releases[-n]
+        return None
 
     def _note(self, release: int, pitch: int, velocity: int) -> PlayedEvent:
         self._releases.append(release)
