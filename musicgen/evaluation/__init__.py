@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from musicgen.evaluation.comparison import Comparison, compare
 from musicgen.evaluation.excerpts import (
     Excerpt,
     FolderMusic,
@@ -15,6 +16,9 @@ from musicgen.evaluation.excerpts import (
     heard_notes,
     read_excerpts,
 )
+from musicgen.evaluation.folders import FolderProgress, FolderReport, compare_folder
+from musicgen.evaluation.references import load_reference
+from musicgen.evaluation.spread import Reference, make_reference
 from musicgen.evaluation.statistics import STATISTICS, Measured, Statistics, measure
 
 if TYPE_CHECKING:
@@ -24,19 +28,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATISTICS",
+    "Comparison",
     "EvaluationProgress",
     "EvaluationReport",
     "Excerpt",
     "FolderMusic",
+    "FolderProgress",
+    "FolderReport",
     "Measured",
+    "Reference",
     "Statistics",
     "Surprise",
     "Trigram",
     "Window",
+    "compare",
+    "compare_folder",
     "cut_excerpt",
     "cut_excerpts",
     "evaluate",
     "heard_notes",
+    "load_reference",
+    "make_reference",
     "measure",
     "read_excerpts",
     "sliding_windows",
