@@ -23,7 +23,7 @@ from musicgen.evaluation.copies.outline import LOWER, UPPER, fingerprints
 if TYPE_CHECKING:
     from musicgen.midi import NoteTable
 
-STRETCHES = (0.71, 0.84, 1.0, 1.19, 1.41)
+STRETCHES = (0.5, 0.6, 0.71, 0.84, 1.0, 1.19, 1.41, 1.68, 2.0)
 """The take is read with windows of these multiples: what was stretched by one of them has the very
 same outline, and what lies between is met from both sides."""
 MOST_TRANSPOSED = 24

@@ -58,8 +58,8 @@ class CopySettings:
     """
 
     window_s: float = 0.05
-    gram: int = 8
-    spacing: int = 8
+    gram: int = 7
+    spacing: int = 7
     most_places: int = 64
 
     def __post_init__(self) -> None:
