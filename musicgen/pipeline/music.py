@@ -6,17 +6,21 @@ Shapes: B batch, T events, K attributes, V ids of an attribute.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from musicgen.checkpoint import load_checkpoint
+from musicgen.errors import CheckpointError
+from musicgen.evaluation.copies import CopyIndex, CopyReport, load_copy_index
 from musicgen.generation import LengthPlan, SamplingSettings, stream_events
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
 from musicgen.model import Decoder
 from musicgen.pipeline.arguments import checked_seed, checked_span, found_device
+from musicgen.pipeline.copies import check_copies
 from musicgen.pipeline.making import Recipe, TakeStream
 from musicgen.pipeline.prompt import ready_prompt
 from musicgen.pipeline.take import Take
@@ -50,6 +54,7 @@ class MusicPipeline:
             )
         self.model = model.eval()
         self.tokenizer = tokenizer
+        self._folder: Path | None = None
         self.name = name
         self.sha256 = sha256
 
@@ -73,12 +78,14 @@ class MusicPipeline:
         if threads is not None:
             torch.set_num_threads(threads)
         checkpoint = load_checkpoint(model, device=found_device(device))
-        return cls(
+        pipeline = cls(
             checkpoint.decoder.float(),
             checkpoint.tokenizer,
             name=checkpoint.name,
             sha256=checkpoint.sha256,
         )
+        pipeline._folder = checkpoint.folder
+        return pipeline
 
     def generate(
         self,
@@ -242,6 +249,34 @@ class MusicPipeline:
                 # The whole piece as the model was trained on it: with its end.
                 ids = np.concatenate([ids, [self.tokenizer.end_event]])
         return look(self.model, self.tokenizer, ids)
+
+    @cached_property
+    def copy_index(self) -> CopyIndex:
+        """The fingerprints of the music that the model was trained on, read when first needed.
+
+        Raises:
+            CheckpointError: The model carries none, or it is damaged.
+        """
+        if self._folder is None:
+            raise CheckpointError(
+                "A model that was not loaded from a checkpoint carries no copy index.",
+                hint="Save it, and load it with MusicPipeline.load.",
+                code="no-copy-index",
+            )
+        return load_copy_index(self._folder)
+
+    def check_copies(self, source: Source | Take) -> CopyReport:
+        """Return the longest passage that music shares with the music the model was trained on.
+
+        Args:
+            source: A MIDI file; or a take, of which the new notes alone are checked.
+
+        Raises:
+            CheckpointError: The model carries no copy index, or it is damaged.
+            MidiReadError: The file cannot be read.
+        """
+        music = source if isinstance(source, Take) else _document(source)
+        return check_copies(self.copy_index, music)
 
     def inspect(self, file: Source) -> MidiFacts:
         """Return what a MIDI file holds.
