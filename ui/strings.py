@@ -6,7 +6,7 @@ from typing import Final
 
 BRAND: Final = "musicgen"
 CREATE: Final = "Create"
-LEDE: Final = "**musicgen** · piano music from a model that runs on your own computer"
+LEDE: Final = "**musicgen** · symbolic piano music from a model that runs on your own computer"
 
 START: Final = "Start from"
 SCRATCH: Final = "Scratch"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from musicgen.checkpoint.describe import describe_checkpoint
+from musicgen.checkpoint.extend import add_file
 from musicgen.checkpoint.manifest import Manifest, read_manifest, resolve_checkpoint
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Checkpoint",
     "Manifest",
+    "add_file",
     "describe_checkpoint",
     "load_checkpoint",
     "read_manifest",

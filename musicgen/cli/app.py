@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import musicgen
-from musicgen.cli import attention, continue_, evaluate, generate, info, render, train, ui
+from musicgen.cli import attention, continue_, copies, evaluate, generate, info, render, train, ui
 from musicgen.cli.console import EXIT_ERROR, EXIT_INTERRUPTED
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ app.command("attention")(attention.attention)
 app.command("info")(info.info)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("copies")(copies.copies)
 app.command("ui")(ui.ui)
 
 

@@ -35,6 +35,7 @@ def continue_(
     seed: options.Seed = None,
     takes: options.Takes = None,
     device: options.Device = "auto",
+    engine: options.Engine = "auto",
     wav: options.Wav = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -46,6 +47,7 @@ def continue_(
                 output=output,
                 model=model,
                 device=device,
+                engine=engine,
                 takes=takes,
                 seed=seed,
                 wav=wav,

@@ -18,6 +18,7 @@ def generate(
     seed: options.Seed = None,
     takes: options.Takes = None,
     device: options.Device = "auto",
+    engine: options.Engine = "auto",
     wav: options.Wav = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -29,6 +30,7 @@ def generate(
                 output=output,
                 model=model,
                 device=device,
+                engine=engine,
                 takes=takes,
                 seed=seed,
                 wav=wav,

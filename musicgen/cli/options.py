@@ -12,6 +12,7 @@ MAX_SEED = 2**53 - 1  # the largest whole number that every JSON reader keeps ex
 MAX_TAKES = 999
 SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
 DEVICES = ("auto", "cpu", "cuda")
+ENGINES = ("auto", "numba", "numba-float32", "torch")
 
 TextT = TypeVar("TextT", bound="str | None")
 
@@ -135,6 +136,14 @@ Device = Annotated[
         metavar="|".join(DEVICES),
         callback=one_of(DEVICES),
         help="What computes; auto takes a CUDA device where there is one.",
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(ENGINES),
+        callback=one_of(ENGINES),
+        help="What decodes; auto is numba on a CPU: compiled code with int8 weights, one thread.",
     ),
 ]
 Wav = Annotated[bool, typer.Option("--wav", help="Write the sound beside it, as OUT.wav.")]

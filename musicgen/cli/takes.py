@@ -26,6 +26,7 @@ class TakeOptions:
     output: Path
     model: str
     device: str
+    engine: str
     takes: int | None
     seed: int | None
     wav: bool
@@ -59,7 +60,11 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     from musicgen.pipeline import MusicPipeline
 
     console.progress(f"Loading the model {wanted.model} ...")
-    pipeline = MusicPipeline.load(wanted.model, device=wanted.device, threads=1)
+    pipeline = MusicPipeline.load(
+        wanted.model, device=wanted.device, threads=1, engine=wanted.engine
+    )
+    console.progress("Making the engine ready ...")
+    pipeline.prepare()
     reports: list[dict[str, Any]] = []
     silent = False
     for number, path in enumerate(paths):

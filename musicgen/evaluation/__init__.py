@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from musicgen.evaluation.comparison import Comparison, compare
+from musicgen.evaluation.continuation import ContinuationFit, continuation_fit
+from musicgen.evaluation.discriminator import told_apart
 from musicgen.evaluation.excerpts import (
     Excerpt,
     FolderMusic,
@@ -15,32 +18,52 @@ from musicgen.evaluation.excerpts import (
     heard_notes,
     read_excerpts,
 )
+from musicgen.evaluation.faults import Faults, ends_well, find_faults
+from musicgen.evaluation.folders import FolderProgress, FolderReport, compare_folder
+from musicgen.evaluation.references import load_reference
+from musicgen.evaluation.spread import Reference, make_reference
 from musicgen.evaluation.statistics import STATISTICS, Measured, Statistics, measure
 
 if TYPE_CHECKING:
     from musicgen.evaluation.bits import Surprise, Window, sliding_windows, surprise
     from musicgen.evaluation.report import EvaluationProgress, EvaluationReport, evaluate
     from musicgen.evaluation.trigram import Trigram
+    from musicgen.evaluation.trigram_takes import TrigramSampler
 
 __all__ = [
     "STATISTICS",
+    "Comparison",
+    "ContinuationFit",
     "EvaluationProgress",
     "EvaluationReport",
     "Excerpt",
+    "Faults",
     "FolderMusic",
+    "FolderProgress",
+    "FolderReport",
     "Measured",
+    "Reference",
     "Statistics",
     "Surprise",
     "Trigram",
+    "TrigramSampler",
     "Window",
+    "compare",
+    "compare_folder",
+    "continuation_fit",
     "cut_excerpt",
     "cut_excerpts",
+    "ends_well",
     "evaluate",
+    "find_faults",
     "heard_notes",
+    "load_reference",
+    "make_reference",
     "measure",
     "read_excerpts",
     "sliding_windows",
     "surprise",
+    "told_apart",
 ]
 
 # Torch takes two seconds to import: only those who ask a model pay for it.
@@ -53,6 +76,7 @@ _OF_MODELS = {
     "EvaluationReport": "report",
     "evaluate": "report",
     "Trigram": "trigram",
+    "TrigramSampler": "trigram_takes",
 }
 
 

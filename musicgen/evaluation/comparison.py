@@ -15,6 +15,9 @@ from musicgen.evaluation.distance import js_distance, overlap
 from musicgen.evaluation.spread import Reference, binned, column, mean_histogram
 from musicgen.evaluation.statistics import Measured
 
+LEAST_YARDSTICK = 0.01
+"""Where held-out music is no further off than this, a ratio to it would say nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distance:
@@ -24,7 +27,7 @@ class Distance:
         distance: Jensen–Shannon distance, 0 to 1.
         overlap: Area that both share, 0 to 1.
         yardstick: Distance of held-out music in samples of this size.
-        ratio: `distance` as a multiple of `yardstick`.
+        ratio: `distance` as a multiple of `yardstick` (of 0.01 where that is smaller).
     """
 
     distance: float
@@ -145,7 +148,7 @@ def _distance(found: np.ndarray, corpus: np.ndarray, yardstick: float) -> Distan
         distance=distance,
         overlap=overlap(found, corpus),
         yardstick=yardstick,
-        ratio=distance / yardstick,
+        ratio=distance / max(yardstick, LEAST_YARDSTICK),
     )
 
 

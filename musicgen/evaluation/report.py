@@ -16,6 +16,9 @@ from musicgen.evaluation.bits import Window, sliding_windows, surprise
 
 _WINDOWS_A_STEP = 64
 
+TOKENS_A_NOTE_388 = 4.07
+"""Tokens a note that the 388-event vocabulary takes on MAESTRO v2 (docs/evaluation.md)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationProgress:
@@ -54,9 +57,15 @@ class EvaluationReport:
     model: str
     model_sha256: str
 
+    @property
+    def nats_per_token_388(self) -> float:
+        """Nats a token in the Music Transformer's vocabulary of 388 events."""
+        return self.bits_per_note * float(np.log(2)) / TOKENS_A_NOTE_388
+
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as `--json` prints them."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**facts, "nats_per_token_388": self.nats_per_token_388}
 
 
 def evaluate(

@@ -18,6 +18,9 @@ from musicgen.evaluation.onsets import onsets, sounding_time
 from musicgen.evaluation.recurrence import repeated_share, self_similarity
 from musicgen.midi import NoteTable
 
+DECIMALS = 6
+"""Figures are rounded: equal times on the grid are equal figures, in a file too."""
+
 MOVEMENT_S = 4.0
 _MOVEMENT_NOTES = 4
 KEY_WINDOW_S, _KEY_HOP_S, _KEY_NOTES = 8.0, 4.0, 8
@@ -132,9 +135,14 @@ def measure(excerpt: Excerpt) -> Measured:
     return Measured(
         piece=excerpt.piece,
         start_s=excerpt.start_s,
-        statistics=_statistics(notes, seconds, series, sounding_s),
+        statistics=_rounded(_statistics(notes, seconds, series, sounding_s)),
         histograms=_histograms(notes, series, sounding_s),
     )
+
+
+def _rounded(statistics: Statistics) -> Statistics:
+    values = statistics.as_dict().items()
+    return Statistics(**{name: round(value, DECIMALS) for name, value in values})
 
 
 def _series(notes: NoteTable, seconds: float) -> _Series:

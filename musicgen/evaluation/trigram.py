@@ -48,6 +48,16 @@ class Trigram:
             nats[k] = -np.log(probability).sum()
         return Surprise(nats=nats, n_events=sum(max(0, len(ids) - 1) for ids in pieces))
 
+    def counts(self, k: int, order: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what was counted of attribute `k` after `order` − 1 others.
+
+        Returns:
+            The keys `context · V_k + id`, ascending, and how often each came, both int64.
+        """
+        table = self._counts[k][order - 1]
+        keys = np.fromiter(table.keys(), dtype=np.int64, count=len(table))
+        return keys, np.fromiter(table.values(), dtype=np.int64, count=len(table))
+
     def _interpolate(self, k: int, order: int, keys: np.ndarray, below: np.ndarray) -> np.ndarray:
         counts, size = self._counts[k][order - 1], self._sizes[k]
         totals: dict[int, int] = {}

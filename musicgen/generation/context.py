@@ -5,36 +5,23 @@ every half window: each event then costs the same however long the piece grows, 
 is one that training has seen. What that loses in bits a note is measured by
 `benchmarks/bench_window.py`; the figures are in the lab log.
 
-Shapes: T events, K attributes, D width of the model.
+Shapes: T events, K attributes.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from musicgen.model import Decoder, KVCache
-
-PREFILL_CHUNK = 256
-"""Events read in one pass: bounds the memory of a prefill, and is the same on every machine."""
+from musicgen.engine import StepDecoder
 
 
 class Context:
-    """The events so far, and a cache that holds the last of them.
+    """The events so far, and a decoder that has read the last of them."""
 
-    The model is only read: any number of contexts may use one model at once.
-    """
-
-    def __init__(self, decoder: Decoder) -> None:
-        """Begin with no events."""
-        weight = next(decoder.parameters())
-        self._decoder = decoder
-        self._device = weight.device
-        self._window = decoder.config.max_seq_len
-        self._cache = KVCache.allocate(
-            decoder.config, capacity=self._window, device=weight.device, dtype=weight.dtype
-        )
+    def __init__(self, steps: StepDecoder) -> None:
+        """Begin with no events and a decoder that has read none."""
+        self._steps = steps
+        self._window = steps.capacity
         self._events: list[tuple[int, ...]] = []
         self._first = 0  # the event at the window's first position
 
@@ -47,26 +34,28 @@ class Context:
         """Index of the earliest event that the model still sees."""
         return self._first
 
-    def extend(self, ids: np.ndarray) -> Tensor:
-        """Append events (T, K), T ≥ 1, and return the state (1, D) after the last.
+    def extend(self, ids: np.ndarray) -> None:
+        """Append events (T, K), T ≥ 1.
 
         Of events that do not fit, the last 7/8 of a window are read: a long prompt is seen as far
         back as it can be, and there is room to play before the next reading.
         """
         self._events.extend(tuple(row) for row in ids.tolist())
-        if len(ids) > self._window - self._cache.length:
-            return self._read_again(self._window * 7 // 8)
-        return self._read(len(self._events) - len(ids))
+        if len(ids) > self._window - self._steps.length:
+            self._read_again(self._window * 7 // 8)
+        else:
+            self._steps.prefill(self._events[-len(ids) :])
 
-    def append(self, event: tuple[int, ...]) -> Tensor:
-        """Append one event, and return the state (1, D) after it."""
+    def append(self, event: tuple[int, ...]) -> None:
+        """Append one event."""
         self._events.append(event)
-        if self._cache.length == self._window:
-            return self._read_again(self._window // 2)
-        return self._read(len(self._events) - 1)
+        if self._steps.length == self._window:
+            self._read_again(self._window // 2)
+        else:
+            self._steps.append(event)
 
-    def step_back(self, n_events: int) -> Tensor:
-        """Keep the first `n_events` ≥ 1, and return the state (1, D) after the last of them.
+    def step_back(self, n_events: int) -> None:
+        """Keep the first `n_events` ≥ 1.
 
         Raises:
             ValueError: There are not that many events.
@@ -75,27 +64,13 @@ class Context:
             raise ValueError(f"cannot step back to {n_events} of {len(self._events)} events")
         del self._events[n_events:]
         if n_events <= self._first:
-            return self._read_again(self._window // 2)
-        self._cache.truncate(n_events - 1 - self._first)
-        return self._read(n_events - 1)
+            self._read_again(self._window // 2)
+        else:
+            self._steps.truncate(n_events - 1 - self._first)
+            self._steps.append(self._events[-1])
 
-    def _read_again(self, n_events: int) -> Tensor:
+    def _read_again(self, n_events: int) -> None:
         """Fill a fresh window with the last `n_events` events, at least one."""
         self._first = max(0, len(self._events) - max(1, n_events))
-        self._cache.truncate(0)
-        return self._read(self._first)
-
-    def _read(self, start: int) -> Tensor:
-        """Read the events from `start` on, chunk by chunk."""
-        hidden = None
-        for begin in range(start, len(self._events), PREFILL_CHUNK):
-            hidden = self._pass(self._events[begin : begin + PREFILL_CHUNK])
-        if hidden is None:
-            raise ValueError("there must be at least one event to read")
-        return hidden
-
-    # Not around a generator's yield: the mode would leak into whoever consumes the generator.
-    @torch.inference_mode()
-    def _pass(self, events: list[tuple[int, ...]]) -> Tensor:
-        ids = torch.tensor([events], dtype=torch.int64, device=self._device)
-        return self._decoder.trunk(ids, cache=self._cache)[:, -1]
+        self._steps.truncate(0)
+        self._steps.prefill(self._events[self._first :])

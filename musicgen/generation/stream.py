@@ -14,14 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from musicgen.engine import Engine
 from musicgen.generation.context import Context
-from musicgen.generation.filters import checked_logits, choose, filtered_probabilities
 from musicgen.generation.guards import LoopWatch
 from musicgen.generation.length import LengthPlan
 from musicgen.generation.rules import NoteRules, Rules
 from musicgen.generation.settings import SamplingSettings
 from musicgen.generation.values import event_values
-from musicgen.model import Decoder
 from musicgen.tokens import PlayedEvent, Tokenizer
 
 Event = tuple[int, ...]
@@ -83,7 +82,7 @@ StreamEvent = Prefilled | EventMade | SteppedBack | Finished
 
 
 def stream_events(
-    decoder: Decoder,
+    engine: Engine,
     tokenizer: Tokenizer,
     prompt_ids: np.ndarray | None = None,
     *,
@@ -95,7 +94,7 @@ def stream_events(
     """Make music, event by event; closing the iterator ends it.
 
     Args:
-        decoder: The model; it is only read.
+        engine: The model, ready to decode; it is only read.
         tokenizer: Whose events it was trained on.
         prompt_ids: Events (T, K) to go on from, the start event first; None starts from nothing.
         plan: Where the new music begins, and how long it is to be.
@@ -110,7 +109,7 @@ def stream_events(
         GenerationError: The model gave no numbers.
         ConfigError: The settings name an attribute that there is not.
     """
-    stream = _Stream(decoder, tokenizer, plan, settings, generator)
+    stream = _Stream(engine, tokenizer, plan, settings, generator)
     yield stream.prefill(prompt_ids, held_keys or {})
     while (made := stream.step()) is not None:
         yield made
@@ -122,18 +121,19 @@ class _Stream:
 
     def __init__(
         self,
-        decoder: Decoder,
+        engine: Engine,
         tokenizer: Tokenizer,
         plan: LengthPlan,
         settings: SamplingSettings,
         generator: torch.Generator,
     ) -> None:
-        self._decoder, self._tokenizer, self._plan = decoder, tokenizer, plan
+        self._tokenizer, self._plan = tokenizer, plan
         self._generator = generator
         self._settings = settings.resolve(tokenizer.attribute_names)
         self._hot = tuple(each.heated(HEAT) for each in self._settings)
         self._hot_until = 0
-        self._context = Context(decoder)
+        self._steps = engine.begin()
+        self._context = Context(self._steps)
         self._made: list[tuple[Event, PlayedEvent]] = []
         self._to_withdraw = 0
         self.notices: Counter[str] = Counter()
@@ -157,7 +157,7 @@ class _Stream:
         self._clock_s, self._prompt_ids = now_s, ids
         self._wind_clock()
         self._n_prompt = len(ids)
-        self._hidden = self._context.extend(ids)
+        self._context.extend(ids)
         return Prefilled(seen_events=len(ids) - self._context.first_seen)
 
     def step(self) -> EventMade | SteppedBack | None:
@@ -211,7 +211,7 @@ class _Stream:
         self._wind_clock()
         self._rules.restart([played for _, played in self._made])
         self._watch.restart([(event, played.pitch) for event, played in self._made])
-        self._hidden = self._context.step_back(min(self._n_prompt + index, len(self._context)))
+        self._context.step_back(min(self._n_prompt + index, len(self._context)))
         return SteppedBack(index=index, why=why)
 
     def _wind_clock(self) -> None:
@@ -230,30 +230,28 @@ class _Stream:
         """Choose the K attributes of the next event, one after another."""
         # Only now is the last event read: whoever listens need not wait for it.
         if len(self._context) < self._n_prompt + len(self._made):
-            self._hidden = self._context.append(self._made[-1][0])
+            self._context.append(self._made[-1][0])
         hot = len(self._made) < self._hot_until
         event: Event = ()
         for k, uniform in enumerate(self._uniforms(self._tokenizer.n_attributes)):
             settings = (self._hot if hot else self._settings)[k]
+<<<<<<< HEAD
             logits = checked_logits(self._logits(k, event))
             allowed = self._rules.allowed(k, event, self._clock)
             chosen = choose(filtered_probabilities(logits, allowed, settings), uniform)
             for why, fine in self._rules.objections(k, event, self._clock):
+=======
+            logits = self._steps.logits(k, event)
+            allowed = self._rules.allowed(k, event)
+            chosen = self._steps.draw(logits, allowed, settings, uniform)
+            for why, fine in self._rules.objections(k, event):
+>>>>>>> main
                 if not fine[chosen] and (allowed & fine).any():
                     self.notices[why] += 1
                     allowed = allowed & fine
-                    chances = filtered_probabilities(logits, allowed, settings)
-                    chosen = choose(chances, self._uniforms(1)[0])
+                    chosen = self._steps.draw(logits, allowed, settings, self._uniforms(1)[0])
             event = (*event, chosen)
         return event
 
     def _uniforms(self, n: int) -> list[float]:
         return torch.rand(n, generator=self._generator, dtype=torch.float64).tolist()
-
-    # Not around a generator's yield: the mode would leak into whoever consumes the generator.
-    @torch.inference_mode()
-    def _logits(self, k: int, previous: Event) -> np.ndarray:
-        """Return the scores (V_k,) of attribute `k`."""
-        decided = torch.tensor([previous], dtype=torch.int64, device=self._hidden.device)
-        scores = self._decoder.attribute_logits(self._hidden, k, decided)
-        return scores[0].float().cpu().numpy()

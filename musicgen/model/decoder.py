@@ -70,8 +70,12 @@ class Decoder(nn.Module):
             events up to t and the attributes before k of event t + 1.
 
         Raises:
-            ValueError: The ids have another number of attributes.
+            ValueError: The ids have another number of attributes; on a CPU also: an id is outside
+                its vocabulary.
         """
+        # A look at the values would break a compiled step in two, and hold a GPU up.
+        if ids.device.type == "cpu" and not torch.compiler.is_compiling():
+            _check_range(ids, self.config.vocab_sizes)
         hidden = self.trunk(ids[:, :-1])
         target = ids[:, 1:]
         return [self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])]
@@ -130,6 +134,17 @@ class Decoder(nn.Module):
         for k in range(1, ids.shape[-1]):
             vector = vector + self._embedding(k)(ids[..., k])
         return vector
+
+
+def _check_range(ids: Tensor, vocab_sizes: tuple[int, ...]) -> None:
+    """Refuse ids that no embedding has, by name: torch says "index out of range in self"."""
+    if ids.ndim != 3 or ids.shape[-1] != len(vocab_sizes) or not ids.numel():
+        return  # the trunk says what is wrong with the shape
+    lowest, highest = ids.amin(dim=(0, 1)).tolist(), ids.amax(dim=(0, 1)).tolist()
+    for k, size in enumerate(vocab_sizes):
+        if lowest[k] < 0 or highest[k] >= size:
+            wrong = lowest[k] if lowest[k] < 0 else highest[k]
+            raise ValueError(f"id {wrong} of attribute {k} is outside 0 … {size - 1}")
 
 
 def _initialize(decoder: Decoder, seed: int) -> None:

@@ -12,12 +12,14 @@ from musicgen.pipeline.preview import Preview, preview
 from musicgen.pipeline.take import Take
 
 if TYPE_CHECKING:
+    from musicgen.evaluation.copies import CopyReport
     from musicgen.inspection import AttentionView
     from musicgen.pipeline.making import Progress, TakeStream
     from musicgen.pipeline.music import MusicPipeline
 
 __all__ = [
     "AttentionView",
+    "CopyReport",
     "MusicPipeline",
     "Preview",
     "Progress",
@@ -36,6 +38,10 @@ def __getattr__(name: str) -> object:
         from musicgen.pipeline import making
 
         return getattr(making, name)
+    if name == "CopyReport":
+        from musicgen.evaluation.copies import CopyReport
+
+        return CopyReport
     if name == "AttentionView":
         from musicgen.inspection import AttentionView
 

@@ -6,6 +6,7 @@ import secrets
 
 import torch
 
+from musicgen.engine import ENGINES
 from musicgen.errors import ConfigError
 
 LARGEST_SEED = 2**63 - 1
@@ -42,6 +43,19 @@ def checked_span(seconds: float | None) -> float | None:
             hint="Leave it out to use the whole file.",
         )
     return float(seconds)
+
+
+def checked_engine(name: str) -> str:
+    """Return the engine's name.
+
+    Raises:
+        ConfigError: There is no such engine.
+    """
+    if name not in ENGINES:
+        raise ConfigError(
+            f"There is no engine {name!r}.", hint=f"The engines are {', '.join(ENGINES)}."
+        )
+    return name
 
 
 def found_device(name: str) -> str:

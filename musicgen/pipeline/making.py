@@ -55,6 +55,8 @@ class Progress:
 class Recipe:
     """What a take is made of, but for the model's own numbers."""
 
+    engine: str
+    engine_warnings: tuple[str, ...]
     tokenizer: Tokenizer
     plan: LengthPlan
     seed: int
@@ -154,7 +156,7 @@ class TakeStream(Iterator["Progress | Take"]):
         notes, held = fit_ending(notes, plan, ring=reason == "length")
         notices["ending-held"] = int(held)
 
-        warnings = list(prompt.warnings) if prompt else []
+        warnings = [*recipe.engine_warnings, *(prompt.warnings if prompt else ())]
         warnings += seen_warning(before, prefilled.seen_events) if prompt else []
         warnings += self._length_warnings(reason, notes)
         warnings += notice_warnings(notices) + event_warnings(decoded.repairs)
@@ -171,7 +173,7 @@ class TakeStream(Iterator["Progress | Take"]):
             finish_reason=reason,
             events=len(new_ids),
             events_per_s=len(new_ids) / self._spent_s if self._spent_s else 0.0,
-            engine="torch",
+            engine=recipe.engine,
             model=recipe.model,
             model_sha256=recipe.model_sha256,
             repairs=decoded.n_repairs + counted,

@@ -5,18 +5,24 @@ Shapes: B batch, T events, K attributes, V ids of an attribute.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from musicgen.checkpoint import load_checkpoint
+from musicgen.engine import Engine, make_engine
+from musicgen.errors import CheckpointError
+from musicgen.evaluation.copies import CopyIndex, CopyReport, load_copy_index
 from musicgen.generation import LengthPlan, SamplingSettings, stream_events
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
 from musicgen.model import Decoder
-from musicgen.pipeline.arguments import checked_seed, checked_span, found_device
+from musicgen.pipeline.arguments import checked_engine, checked_seed, checked_span, found_device
+from musicgen.pipeline.copies import check_copies
 from musicgen.pipeline.making import Recipe, TakeStream
 from musicgen.pipeline.prompt import ready_prompt
 from musicgen.pipeline.take import Take
@@ -36,12 +42,26 @@ class MusicPipeline:
     """
 
     def __init__(
-        self, model: Decoder, tokenizer: Tokenizer, *, name: str = "unsaved", sha256: str = ""
+        self,
+        model: Decoder,
+        tokenizer: Tokenizer,
+        *,
+        name: str = "unsaved",
+        sha256: str = "",
+        engine: str = "torch",
     ) -> None:
         """Take a model and its tokenizer as they are.
 
+        Args:
+            model: The decoder. Compiled engines copy its weights when they are first needed.
+            tokenizer: The tokenizer it was trained with.
+            name: The model's name.
+            sha256: Hash of its weights.
+            engine: What decodes: "auto", "numba", "numba-float32" or "torch".
+
         Raises:
             ValueError: They do not belong together.
+            ConfigError: There is no such engine.
         """
         if tuple(model.config.vocab_sizes) != tuple(tokenizer.vocab_sizes):
             raise ValueError(
@@ -50,12 +70,21 @@ class MusicPipeline:
             )
         self.model = model.eval()
         self.tokenizer = tokenizer
+        self._folder: Path | None = None
         self.name = name
         self.sha256 = sha256
+        self._wanted_engine = checked_engine(engine)
+        self._engine: Engine | None = None
+        self._preparing = threading.Lock()
 
     @classmethod
     def load(
-        cls, model: str | Path = "piano", device: str = "auto", *, threads: int | None = None
+        cls,
+        model: str | Path = "piano",
+        device: str = "auto",
+        *,
+        threads: int | None = None,
+        engine: str = "auto",
     ) -> MusicPipeline:
         """Load a checkpoint.
 
@@ -65,20 +94,39 @@ class MusicPipeline:
             threads: Torch's threads an operation, for this whole process; None leaves them alone.
                 1 is the robust choice: on a busy machine threads starve at their barriers
                 (measured at a load of 10 on two cores: 2.5 times the events a second of 2).
+            engine: What decodes: "auto" for compiled code on a CPU and torch elsewhere; "numba"
+                (int8 weights), "numba-float32" or "torch".
 
         Raises:
             CheckpointError: There is no such checkpoint, or it is damaged.
-            ConfigError: There is no such device.
+            ConfigError: There is no such device or engine.
         """
+        checked_engine(engine)
         if threads is not None:
             torch.set_num_threads(threads)
         checkpoint = load_checkpoint(model, device=found_device(device))
-        return cls(
+        pipeline = cls(
             checkpoint.decoder.float(),
             checkpoint.tokenizer,
             name=checkpoint.name,
             sha256=checkpoint.sha256,
+            engine=engine,
         )
+        pipeline._folder = checkpoint.folder
+        return pipeline
+
+    def prepare(self) -> Engine:
+        """Make the engine ready, once however many ask: the first time on a machine it compiles.
+
+        Making music does so by itself. The weights count as they are now.
+
+        Raises:
+            ConfigError: The engine that was asked for does not run here.
+        """
+        with self._preparing:
+            if self._engine is None:
+                self._engine = make_engine(self.model, self._wanted_engine)
+            return self._engine
 
     def generate(
         self,
@@ -196,7 +244,10 @@ class MusicPipeline:
             seconds=seconds,
             may_end_early=may_end_early,
         )
+        engine = self.prepare()
         recipe = Recipe(
+            engine=engine.name,
+            engine_warnings=engine.warnings,
             tokenizer=self.tokenizer,
             plan=plan,
             seed=seed,
@@ -206,7 +257,7 @@ class MusicPipeline:
             only_new=only_new,
         )
         events = stream_events(
-            self.model,
+            engine,
             self.tokenizer,
             prompt.ids if prompt else None,
             plan=plan,
@@ -242,6 +293,34 @@ class MusicPipeline:
                 # The whole piece as the model was trained on it: with its end.
                 ids = np.concatenate([ids, [self.tokenizer.end_event]])
         return look(self.model, self.tokenizer, ids)
+
+    @cached_property
+    def copy_index(self) -> CopyIndex:
+        """The fingerprints of the music that the model was trained on, read when first needed.
+
+        Raises:
+            CheckpointError: The model carries none, or it is damaged.
+        """
+        if self._folder is None:
+            raise CheckpointError(
+                "A model that was not loaded from a checkpoint carries no copy index.",
+                hint="Save it, and load it with MusicPipeline.load.",
+                code="no-copy-index",
+            )
+        return load_copy_index(self._folder)
+
+    def check_copies(self, source: Source | Take) -> CopyReport:
+        """Return the longest passage that music shares with the music the model was trained on.
+
+        Args:
+            source: A MIDI file; or a take, of which the new notes alone are checked.
+
+        Raises:
+            CheckpointError: The model carries no copy index, or it is damaged.
+            MidiReadError: The file cannot be read.
+        """
+        music = source if isinstance(source, Take) else _document(source)
+        return check_copies(self.copy_index, music)
 
     def inspect(self, file: Source) -> MidiFacts:
         """Return what a MIDI file holds.

@@ -117,6 +117,9 @@ IMPORT_RULES = {
     "musicgen.figures": ("torch", "symusic", "streamlit"),
     "musicgen.audio": ("torch", "miditok", "streamlit"),
     "musicgen.model": ("symusic", "miditok", "streamlit"),
+    "musicgen.engine": ("numba", "llvmlite", "symusic", "miditok", "streamlit"),
+    "musicgen.generation": ("numba", "llvmlite", "streamlit"),
+    "musicgen.evaluation": ("torch", "miditok", "streamlit"),
     "musicgen.pipeline": ("torch", "miditok", "streamlit"),
 }
 

@@ -12,7 +12,17 @@ from typer.testing import CliRunner
 from musicgen import __version__
 from musicgen.cli.app import app
 
-COMMANDS = ("generate", "continue", "render", "attention", "info", "train", "evaluate", "ui")
+COMMANDS = (
+    "generate",
+    "continue",
+    "render",
+    "attention",
+    "info",
+    "train",
+    "evaluate",
+    "copies",
+    "ui",
+)
 HEAVY = ("torch", "numpy", "symusic", "miditok", "streamlit", "pydantic", "PIL", "rich")
 
 

@@ -122,7 +122,7 @@ def test_a_take_from_nothing(pipeline, folder):
     assert (take.prompt_seconds, take.prompt_notes, take.new_from) == (0.0, 0, 1)
     assert take.seed == 5
     assert take.finish_reason in ("length", "end")
-    assert take.engine == "torch"
+    assert take.engine == "numba-int8"
     assert take.model == "small"
     assert len(take.model_sha256) == 64
     assert take.events == len(take.ids) - 1

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from musicgen.errors import ConfigError, GenerationError
-from musicgen.generation.filters import (
+from musicgen.engine.filters import (
     apply_min_p,
     apply_temperature,
     apply_top_k,
@@ -17,6 +16,7 @@ from musicgen.generation.filters import (
     filtered_probabilities,
     probabilities,
 )
+from musicgen.errors import ConfigError, GenerationError
 from musicgen.generation.settings import SamplingSettings
 
 SCORES = arrays(

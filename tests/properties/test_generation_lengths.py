@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from musicgen.engine import TorchEngine
 from musicgen.generation import EventMade, LengthPlan, SteppedBack, fit_ending, stream_events
 from musicgen.midi import NoteTable
 from musicgen.model import Decoder, DecoderConfig
@@ -40,7 +41,9 @@ def test_new_music_lies_between_the_cut_and_the_end(onsets, wait_s, seconds, see
     generator = torch.Generator().manual_seed(seed)
     made = []
     prompt = TOKENIZER.encode(notes, end=False)
-    for event in stream_events(DECODER, TOKENIZER, prompt, plan=plan, generator=generator):
+    for event in stream_events(
+        TorchEngine(DECODER), TOKENIZER, prompt, plan=plan, generator=generator
+    ):
         if isinstance(event, EventMade):
             made.append(event.played)
         elif isinstance(event, SteppedBack):

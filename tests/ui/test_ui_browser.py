@@ -236,6 +236,26 @@ def test_stop_and_keep(visit):
     assert notes_of(visit.download("MIDI"))
 
 
+def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
+    """Guards: music that is made below the screen's edge, and a lone × beside the file's name."""
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    visit = Visit(context.new_page(), app_url)
+    visit.upload("a.mid", music)
+    assert "Remove" in visit.button("Remove").inner_text()
+    visit.make("Continue", seconds=5)
+    visit.page.wait_for_function(
+        """() => [...document.querySelectorAll('*')]
+          .map((e) => e.shadowRoot?.querySelector('.mg')).filter(Boolean)
+          .some((e) => e.getBoundingClientRect().bottom <= innerHeight + 1)"""
+    )
+    box = visit.roll.bounding_box()
+    stop = visit.button("Continue").bounding_box()
+    context.close()
+    assert box["y"] >= 0
+    assert stop["y"] >= 0, "the button that stops is still at hand"
+    assert visit.faults == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_everything_in_its_width(browser, app_url, scheme):
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)

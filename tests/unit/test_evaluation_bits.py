@@ -124,6 +124,8 @@ def test_evaluate_reports_the_folder(checkpoint_folder: Path, tmp_path: Path) ->
     assert sum(report.bits_by_attribute.values()) == pytest.approx(report.bits_per_note)
     assert 1.0 <= report.events_per_note < 1.2
     assert (report.grid_ms, report.velocity_bins) == (10, 32)
+    nats = report.bits_per_note * math.log(2) / 4.07
+    assert report.as_dict()["nats_per_token_388"] == pytest.approx(nats)
 
 
 def test_evaluate_refuses_a_folder_without_music(checkpoint_folder: Path, tmp_path: Path) -> None:

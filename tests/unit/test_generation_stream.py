@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from musicgen.engine import TorchEngine
 from musicgen.errors import ConfigError, GenerationError
 from musicgen.generation import (
     EventMade,
@@ -64,12 +65,14 @@ class Stubborn(torch.nn.Module):
 
 
 DECODER = small_decoder()
+ENGINE = TorchEngine(DECODER)
 
 
 def run(decoder=DECODER, prompt=None, *, seed=0, seconds=10.0, start_s=0.0, early=False, **options):
     plan = LengthPlan(start_s=start_s, seconds=seconds, may_end_early=early)
     generator = torch.Generator().manual_seed(seed)
-    events = stream_events(decoder, TOKENIZER, prompt, plan=plan, generator=generator, **options)
+    engine = TorchEngine(decoder)
+    events = stream_events(engine, TOKENIZER, prompt, plan=plan, generator=generator, **options)
     made = []
     for event in events:
         if isinstance(event, EventMade):
@@ -95,7 +98,7 @@ def piece(n_notes, gap_s=0.25, length_s=0.2, start_s=0.0):
 def test_it_yields_its_kinds_in_order():
     events = list(
         stream_events(
-            DECODER,
+            ENGINE,
             TOKENIZER,
             plan=LengthPlan(seconds=5.0),
             generator=torch.Generator().manual_seed(0),
@@ -117,7 +120,7 @@ def test_neither_the_global_generator_nor_grad_mode_is_touched():
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
     for _ in stream_events(
-        DECODER,
+        ENGINE,
         TOKENIZER,
         plan=LengthPlan(seconds=3.0),
         generator=torch.Generator().manual_seed(0),
@@ -130,7 +133,7 @@ def test_neither_the_global_generator_nor_grad_mode_is_touched():
 def test_listening_halfway_changes_nothing():
     whole, _ = run(seed=8, seconds=20.0)
     stream = stream_events(
-        DECODER,
+        ENGINE,
         TOKENIZER,
         plan=LengthPlan(seconds=20.0),
         generator=torch.Generator().manual_seed(8),
@@ -202,7 +205,7 @@ def test_only_the_last_part_of_a_long_prompt_is_read():
     prompt = piece(100_000, gap_s=0.1)
     plan = LengthPlan(start_s=10_000.0, seconds=2.0)
     stream = stream_events(
-        DECODER, TOKENIZER, prompt, plan=plan, generator=torch.Generator().manual_seed(0)
+        ENGINE, TOKENIZER, prompt, plan=plan, generator=torch.Generator().manual_seed(0)
     )
     first = next(stream)
     assert first.seen_events == 56

@@ -170,3 +170,14 @@ def test_impossible_sizes_are_refused(change: dict[str, object]) -> None:
 def test_wrong_number_of_attributes_is_the_callers_mistake() -> None:
     with pytest.raises(ValueError, match="not \\(B, T, 4\\)"):
         make_decoder().trunk(torch.zeros(1, 5, 3, dtype=torch.int64))
+
+
+@pytest.mark.parametrize(("k", "wrong"), [(0, 11), (1, -1), (3, 9)])
+def test_an_id_outside_its_vocabulary_is_named(k: int, wrong: int) -> None:
+    """Guards: torch's "index out of range in self", or nothing at all for the last attribute."""
+    ids = make_ids()
+    ids[1, 23, k] = wrong
+    with pytest.raises(
+        ValueError, match=f"id {wrong} of attribute {k} is outside 0 … {SIZES[k] - 1}"
+    ):
+        make_decoder()(ids)

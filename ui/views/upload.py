@@ -35,7 +35,7 @@ def upload(desk: Desk) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
         st.caption(f"**{plain(whole.title, longest=40)}** · {facts}", width="stretch")
         st.button(
-            "",
+            strings.REMOVE,
             icon=":material/close:",
             type="tertiary",
             key="remove",

@@ -13,6 +13,7 @@ class Roll {
     this.arcs = [];
     this.follow = true;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.stacked = matchMedia("(max-width: 640px)"); // the settings stand above, not beside
     this.listen();
   }
 
@@ -48,7 +49,15 @@ class Roll {
       this.load(piece);
     }
     this.live(piece.live);
-    if (piece.live && !same) this.watch(piece);
+    if (same) return;
+    if (piece.live) this.watch(piece);
+    // What is being made, and then what was made, is to be seen without looking for it.
+    if (this.stacked.matches && (piece.live || before?.piece.live)) requestAnimationFrame(() => this.intoView());
+  }
+
+  // No further than needed: the button that stops stays in view above the roll.
+  intoView() {
+    this.root.scrollIntoView({ block: "nearest", behavior: this.calm.matches ? "auto" : "smooth" });
   }
 
   // Notes appear as they are made. When all are there the page is told, again until it has heard.

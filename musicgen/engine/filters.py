@@ -10,13 +10,46 @@ Shapes: V the vocabulary of one attribute.
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
 from musicgen.errors import GenerationError
-from musicgen.generation.settings import SamplingSettings
 
-_GREEDY_BELOW = 1e-8  # in float32, a score divided by less is not a number any more
+GREEDY_BELOW = 1e-8  # in float32, a score divided by less is not a number any more
+
+
+class Filters(Protocol):
+    """The filters' values, in the order in which they apply."""
+
+    @property
+    def temperature(self) -> float:
+        """What scores are divided by; 0 always takes the best."""
+        ...
+
+    @property
+    def top_k(self) -> int:
+        """How many of the best remain; 0 for all."""
+        ...
+
+    @property
+    def top_p(self) -> float:
+        """The probability that those which remain reach together; 1 for all."""
+        ...
+
+    @property
+    def min_p(self) -> float:
+        """The share of the best's probability that each has which remains; 0 for all."""
+        ...
+
+
+def no_numbers() -> GenerationError:
+    """Return what is raised when a model's scores are not finite."""
+    return GenerationError(
+        "The model gave no numbers: its scores are infinite or undefined.",
+        hint="The checkpoint is damaged or its training broke down: use another one.",
+        code="no-numbers",
+    )
 
 
 def checked_logits(logits: np.ndarray) -> np.ndarray:
@@ -27,11 +60,7 @@ def checked_logits(logits: np.ndarray) -> np.ndarray:
     """
     scores = np.asarray(logits, dtype=np.float32)
     if not np.isfinite(scores).all():
-        raise GenerationError(
-            "The model gave no numbers: its scores are infinite or undefined.",
-            hint="The checkpoint is damaged or its training broke down: use another one.",
-            code="no-numbers",
-        )
+        raise no_numbers()
     return scores
 
 
@@ -49,7 +78,7 @@ def apply_mask(logits: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 def apply_temperature(logits: np.ndarray, temperature: float) -> np.ndarray:
     """Divide by the temperature, the best score being moved to 0; 0 leaves the first best alone."""
     best = int(np.argmax(logits))
-    if temperature < _GREEDY_BELOW:
+    if temperature < GREEDY_BELOW:
         greedy = np.full_like(logits, -np.inf)
         greedy[best] = 0.0
         return greedy
@@ -95,7 +124,7 @@ def probabilities(logits: np.ndarray) -> np.ndarray:
 
 
 def filtered_probabilities(
-    logits: np.ndarray, allowed: np.ndarray, settings: SamplingSettings
+    logits: np.ndarray, allowed: np.ndarray, settings: Filters
 ) -> np.ndarray:
     """Apply every filter to finite scores.
 

@@ -1,0 +1,143 @@
+"""The fast way on a CPU: a step is one call of compiled code, on one thread.
+
+Shapes: T events, K attributes, C width of the model, V ids of an attribute. This module imports
+numba: import it only where something is to be computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from musicgen.engine import compiled
+from musicgen.engine.draws import NO_NUMBER, NOTHING_ALLOWED
+from musicgen.engine.filters import Filters, no_numbers
+from musicgen.engine.layout import TOKENS
+from musicgen.engine.packing import empty_cache, empty_work, pack_weights
+from musicgen.engine.steps import Event
+from musicgen.model import Decoder
+
+
+class NumbaEngine:
+    """A copy of a decoder's weights, and the code that computes with them."""
+
+    def __init__(self, decoder: Decoder, *, as_int8: bool) -> None:
+        """Copy the weights; compile, or load what was compiled before.
+
+        Args:
+            decoder: The model.
+            as_int8: Round the weights, keys and values to int8; else float32 as they are.
+        """
+        self.name = "numba-int8" if as_int8 else "numba-float32"
+        self.warnings: tuple[str, ...] = ()
+        self.window = decoder.config.max_seq_len
+        self.vocab_sizes = decoder.config.vocab_sizes
+        self.sizes, self.weights = pack_weights(decoder, as_int8=as_int8)
+        self._try_out()
+
+    def begin(self) -> NumbaSteps:
+        """Return a decoder that has read nothing."""
+        return NumbaSteps(self)
+
+    def _try_out(self) -> None:
+        """Make one event, which compiles everything that a take will call."""
+        steps = self.begin()
+        steps.append((0,) * len(self.vocab_sizes))
+        logits = steps.logits(0, ())
+        steps.draw(np.zeros_like(logits), np.ones(len(logits), dtype=bool), _TRIAL, 0.5)
+
+
+class _Trial:
+    temperature, top_k, top_p, min_p = 1.0, 0, 0.9, 0.0
+
+
+_TRIAL = _Trial()
+
+
+class NumbaSteps:
+    """A `StepDecoder` by compiled code: this take's cache, and room to compute."""
+
+    def __init__(self, engine: NumbaEngine) -> None:
+        largest = max(engine.vocab_sizes)
+        self._engine = engine
+        self._read, self._score = compiled.read_events(), compiled.score_attribute()
+        self._choose = compiled.draw()
+        self._cache = empty_cache(engine.sizes)
+        self._work = empty_work(engine.sizes, largest)
+        self._logits = [np.zeros(size, dtype=np.float32) for size in engine.vocab_sizes]
+        self._filters = np.zeros(4, dtype=np.float64)
+        self._scores = np.zeros(largest, dtype=np.float32)
+        self._chances = np.zeros(largest, dtype=np.float64)
+        self._heap = np.zeros(largest, dtype=np.int64)
+        self._length = 0
+        self._has_state = False
+
+    @property
+    def length(self) -> int:
+        """How many events it has read."""
+        return self._length
+
+    @property
+    def capacity(self) -> int:
+        """How many events there is room for."""
+        return self._engine.window
+
+    def prefill(self, events: Sequence[Event]) -> None:
+        """Read T ≥ 1 events, a few side by side; see `StepDecoder`."""
+        if not len(events):
+            raise ValueError("there must be at least one event to read")
+        ids = np.array(events, dtype=np.int64)
+        if self._length + len(ids) > self.capacity:
+            raise ValueError(
+                f"{len(ids)} more events do not fit: {self._length} of {self.capacity} read"
+            )
+        # Compiled code looks at no bounds: a wrong id would be read from foreign memory.
+        if (ids < 0).any() or (ids >= self._engine.vocab_sizes).any():
+            raise ValueError("an id is outside its attribute's vocabulary")
+        engine = self._engine
+        for begin in range(0, len(ids), TOKENS):
+            part = ids[begin : begin + TOKENS]
+            self._read(engine.sizes, engine.weights, self._cache, self._work, part, self._length)
+            self._length += len(part)
+        self._has_state = True
+
+    def append(self, event: Event) -> None:
+        """Read one more event; see `StepDecoder`."""
+        self.prefill([event])
+
+    def truncate(self, length: int) -> None:
+        """Keep the first `length` events; see `StepDecoder`."""
+        if not 0 <= length <= self._length:
+            raise ValueError(f"cannot step back to {length} of {self._length} positions")
+        self._length = length
+        self._has_state = False
+
+    def logits(self, k: int, previous: Event) -> np.ndarray:
+        """Score attribute `k` of the next event; see `StepDecoder`."""
+        if not self._has_state:
+            raise ValueError("no event was read since the last step back")
+        engine, logits = self._engine, self._logits[k]
+        if len(previous) != k or any(
+            not 0 <= i < size for i, size in zip(previous, engine.vocab_sizes, strict=False)
+        ):
+            raise ValueError(f"{previous} are not the ids before attribute {k}")
+        decided = np.array(previous, dtype=np.int64)
+        self._score(engine.sizes, engine.weights, self._work, decided, logits)
+        return logits
+
+    def draw(
+        self, logits: np.ndarray, allowed: np.ndarray, filters: Filters, uniform: float
+    ) -> int:
+        """Choose an id; see `StepDecoder`."""
+        values = self._filters
+        values[0], values[1] = filters.temperature, filters.top_k
+        values[2], values[3] = filters.top_p, filters.min_p
+        chosen = self._choose(
+            logits, allowed, values, uniform, self._scores, self._chances, self._heap
+        )
+        if chosen == NO_NUMBER:
+            raise no_numbers()
+        if chosen == NOTHING_ALLOWED:
+            raise ValueError("at least one id must be allowed")
+        return chosen
