@@ -235,17 +235,10 @@ class _Stream:
         event: Event = ()
         for k, uniform in enumerate(self._uniforms(self._tokenizer.n_attributes)):
             settings = (self._hot if hot else self._settings)[k]
-<<<<<<< HEAD
-            logits = checked_logits(self._logits(k, event))
-            allowed = self._rules.allowed(k, event, self._clock)
-            chosen = choose(filtered_probabilities(logits, allowed, settings), uniform)
-            for why, fine in self._rules.objections(k, event, self._clock):
-=======
             logits = self._steps.logits(k, event)
-            allowed = self._rules.allowed(k, event)
+            allowed = self._rules.allowed(k, event, self._clock)
             chosen = self._steps.draw(logits, allowed, settings, uniform)
-            for why, fine in self._rules.objections(k, event):
->>>>>>> main
+            for why, fine in self._rules.objections(k, event, self._clock):
                 if not fine[chosen] and (allowed & fine).any():
                     self.notices[why] += 1
                     allowed = allowed & fine
