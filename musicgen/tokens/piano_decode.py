@@ -13,7 +13,9 @@ What cannot be played is skipped or mended, and counted by code:
     nothing-shared   the release of a note that there is not, or that is over: taken as 0.2 s
     odd-rest         a rest that takes no time, or with a velocity or length
     odd-end          an end event that holds other things
-    struck-again     a length that reaches well beyond the next stroke of its key: cut there
+
+A note sounds until its release or the next stroke of its key, whichever is first, as on a piano: that
+is what its length means, and nothing that was mended.
 
 Arrays: T events, K = 4 attributes, N notes.
 """
@@ -50,7 +52,6 @@ from musicgen.tokens.piano_vocabulary import (
     REST,
     START,
     VOCAB_SIZES,
-    length_ids,
     velocity_of,
 )
 
@@ -150,9 +151,6 @@ def decode_events(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> Decoded
     onset, pitch = events.steps[at], events.pitch[at]
     length = events.release[at] - onset
     room = steps_to_next_stroke(onset, pitch)
-    # Whoever shares a release does not say how long its own key is left alone. A stored length
-    # may overshoot by its rounding. Neither is odd, and neither is counted.
-    odd = (length > room) & ~events.is_shared[at] & (length_ids(room) != length_ids(length))
     grid = GridNotes(
         onset=onset,
         length=np.minimum(length, room),
@@ -160,12 +158,11 @@ def decode_events(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> Decoded
         velocity=events.velocity[at],
     )
     notes, order = from_grid(grid)
-    repairs = {**events.repairs, "struck-again": int(odd.sum())}
     return DecodedEvents(
         notes=notes,
         note_index=rows_of_events(at[order], len(events.steps)),
         onset_s=events.steps / STEPS_PER_S,
-        repairs=tuple(sorted((code, count) for code, count in repairs.items() if count)),
+        repairs=tuple(sorted((code, count) for code, count in events.repairs.items() if count)),
     )
 
 
