@@ -14,8 +14,8 @@ What cannot be played is skipped or mended, and counted by code:
     odd-rest         a rest that takes no time, or with a velocity or length
     odd-end          an end event that holds other things
 
-A note sounds until its release or the next stroke of its key, whichever is first, as on a piano: that
-is what its length means, and nothing that was mended.
+A note sounds until its release or the next stroke of its key, whichever is first, as on a piano:
+that is what its length means, and nothing that was mended.
 
 Arrays: T events, K = 4 attributes, N notes.
 """
