@@ -10,7 +10,18 @@ from typing import Annotated, NoReturn
 import typer
 
 import musicgen
-from musicgen.cli import attention, continue_, copies, evaluate, generate, info, render, train, ui
+from musicgen.cli import (
+    attention,
+    continue_,
+    copies,
+    evaluate,
+    generate,
+    info,
+    render,
+    statistics,
+    train,
+    ui,
+)
 from musicgen.cli.console import EXIT_ERROR, EXIT_INTERRUPTED
 
 app = typer.Typer(
@@ -32,6 +43,7 @@ app.command("info")(info.info)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("copies")(copies.copies)
+app.command("statistics")(statistics.statistics)
 app.command("ui")(ui.ui)
 
 

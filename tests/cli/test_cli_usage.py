@@ -21,6 +21,7 @@ COMMANDS = (
     "train",
     "evaluate",
     "copies",
+    "statistics",
     "ui",
 )
 HEAVY = ("torch", "numpy", "symusic", "miditok", "streamlit", "pydantic", "PIL", "rich")
@@ -154,6 +155,8 @@ def test_what_is_no_number_is_named_with_its_range(args, words):
         ["attention", "in.mid", "-o", "out.jpg"],
         ["info"],
         ["evaluate", "piano"],
+        ["statistics"],
+        ["statistics", "music", "--seconds", "9"],
         ["train"],
         ["ui", "--port", "0"],
         ["nonsense"],

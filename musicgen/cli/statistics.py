@@ -1,0 +1,77 @@
+"""`musicgen statistics`: what a folder of music is like, beside a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from musicgen.cli import options
+from musicgen.cli.console import Console, counted, session
+from musicgen.cli.paths import music_folder
+
+if TYPE_CHECKING:
+    from musicgen.evaluation import FolderReport
+
+SHORTEST_S, LONGEST_S = 10.0, 600.0
+
+
+def statistics(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of MIDI files.")],
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Music to compare with; without it: the pieces of MAESTRO.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="S",
+            parser=options.number(SHORTEST_S, LONGEST_S),
+            help="Length of the excerpts that are compared.",
+        ),
+    ] = 60.0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Tell how a folder of music compares with a corpus: density, pitch, dynamics, repetition."""
+    with session(as_json=as_json) as console:
+        music = music_folder(console, folder)
+        corpus = None if against is None else music_folder(console, against)
+        report = _compare(console, music, seconds, corpus)
+        console.result({"folder": str(folder), **report.as_dict()}, *_lines(report))
+
+
+def _compare(console: Console, folder: Path, seconds: float, against: Path | None) -> FolderReport:
+    from musicgen.evaluation import FolderReport, compare_folder
+
+    for step in compare_folder(folder, seconds=seconds, against=against):
+        if isinstance(step, FolderReport):
+            return step
+        what = "files read" if step.stage == "read" else "excerpts measured"
+        console.progress(f"{step.folder}: {step.done:,} of {step.total:,} {what}")
+    raise RuntimeError("the comparison ended without a report")
+
+
+def _lines(report: FolderReport) -> Iterator[str]:
+    found = report.comparison
+    yield (
+        f"{counted(found.excerpts, 'excerpt')} of {found.seconds:g} s from "
+        f"{counted(found.pieces, 'piece')}, beside {found.corpus} (yardstick: {found.held_out})"
+    )
+    yield f"{'':26}{'median':>9}{'corpus 5, 50, 95%':>26}{'inside':>9}{'distance':>10}"
+    for name, one in found.statistics.items():
+        median = "none" if one.median is None else f"{one.median:.2f}"
+        spread = f"{one.low:.2f}  {one.middle:.2f}  {one.high:.2f}"
+        yield f"{name:26}{median:>9}{spread:>26}{one.inside:>9.0%}{one.distance.ratio:>9.1f}×"
+    for name, one in found.histograms.items():
+        yield f"{name + ' (histogram)':26}{'':>44}{one.ratio:>9.1f}×"
+    yield (
+        f"distance from the corpus: {found.ratio:.2f} times that of held-out music, on average; "
+        f"least share inside 5–95%: {found.inside_least:.0%}"
+    )
+    if report.short or report.unreadable:
+        yield f"left out: {report.short} shorter files, {report.unreadable} unreadable"
