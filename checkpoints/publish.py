@@ -4,6 +4,12 @@
 
 Measures the run's best model on the held-out folder and a trigram beside it, then writes
 checkpoints/piano. The weights are measured as they ship, rounded to bf16.
+
+With `--train maestro/train` the copy index of that folder is built, with the held-out folder for a
+yardstick; without, the index that the shipped model has is kept. For a model that stands already:
+
+    python checkpoints/publish.py --only-copies checkpoints/piano maestro/validation \
+        --train maestro/train
 """
 
 from __future__ import annotations
@@ -17,9 +23,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from musicgen.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from musicgen.checkpoint import Checkpoint, add_file, load_checkpoint, save_checkpoint
 from musicgen.corpus.store import open_corpus
 from musicgen.evaluation import EvaluationReport, Trigram, evaluate
+from musicgen.evaluation.copies import (
+    INDEX_FILE,
+    build_copy_index,
+    folder_pieces,
+    index_to_bytes,
+    with_yardstick,
+)
 
 HERE = Path(__file__).resolve().parent
 LICENCE = "CC-BY-NC-SA-4.0"
@@ -30,15 +43,27 @@ NATS_OF_388_EVENTS = np.log(2) / 4.07
 def main() -> None:
     """Publish."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=Path)
+    parser.add_argument("run", type=Path, help="the run, or with --only-copies a checkpoint")
     parser.add_argument("held_out", type=Path)
     parser.add_argument("--name", default="piano")
-    parser.add_argument("--minutes", type=float, required=True, help="how long the run took")
-    parser.add_argument("--machine", required=True, help="what it ran on, in words")
+    parser.add_argument("--train", type=Path, help="folder to build the copy index of")
+    parser.add_argument("--only-copies", action="store_true", help="change nothing but that index")
+    parser.add_argument("--minutes", type=float, help="how long the run took")
+    parser.add_argument("--machine", help="what it ran on, in words")
     arguments = parser.parse_args()
+    if arguments.only_copies:
+        add_file(arguments.run, INDEX_FILE, copy_index(arguments.train, arguments.held_out))
+        return
+    if arguments.minutes is None or arguments.machine is None:
+        parser.error("--minutes and --machine are needed for the model card")
     best = load_checkpoint(arguments.run)
     folder = HERE / arguments.name
-    save(folder, best, {})
+    extra = {}
+    if arguments.train is not None:
+        extra[INDEX_FILE] = copy_index(arguments.train, arguments.held_out)
+    elif (folder / INDEX_FILE).is_file():
+        extra[INDEX_FILE] = (folder / INDEX_FILE).read_bytes()
+    save(folder, best, {}, extra)
     *_, report = evaluate(load_checkpoint(folder), arguments.held_out)
     if not isinstance(report, EvaluationReport):
         raise SystemExit("the evaluation did not finish")
@@ -52,13 +77,21 @@ def main() -> None:
         "minutes": arguments.minutes,
         "machine": arguments.machine,
     }
-    save(folder, best, figures)
+    save(folder, best, figures, extra)
     card = (HERE / "card.md").read_text(encoding="utf-8").format(**card_fields(best, figures))
     (folder / "README.md").write_text(card, encoding="utf-8")
     sys.stdout.write(json.dumps(figures, indent=2) + "\n")
 
 
-def save(folder: Path, best: Checkpoint, figures: dict[str, Any]) -> None:
+def copy_index(train: Path | None, held_out: Path) -> bytes:
+    """Return the copy index of a folder, with the figures of held-out music."""
+    if train is None:
+        raise SystemExit("--train is needed: the folder that the model was trained on")
+    index = build_copy_index(folder_pieces(train))
+    return index_to_bytes(with_yardstick(index, folder_pieces(held_out)))
+
+
+def save(folder: Path, best: Checkpoint, figures: dict[str, Any], extra: dict[str, bytes]) -> None:
     """Write the checkpoint to ship."""
     save_checkpoint(
         folder,
@@ -69,6 +102,7 @@ def save(folder: Path, best: Checkpoint, figures: dict[str, Any]) -> None:
         training={**best.manifest.training, "figures": figures},
         licence=LICENCE,
         dtype=torch.bfloat16,
+        extra=extra,
     )
 
 

@@ -110,6 +110,8 @@ def find_copies(index: CopyIndex, notes: NoteTable) -> CopyReport:
 def _longest(index: CopyIndex, notes: NoteTable) -> SharedPassage | None:
     hits = _hits(index, notes)
     best = sorted(chains(hits), key=lambda found: -found[0])[:_CANDIDATES]
+    # A chain may count some notes twice; what is estimated at less than half cannot win.
+    best = [found for found in best if found[0] >= best[0][0] / 2]
     passages = [_passage(index, notes, hits.select(np.array(chain))) for _, chain in best]
     if not passages:
         return None
@@ -144,8 +146,7 @@ def _hits(index: CopyIndex, notes: NoteTable) -> Hits:
     hashes = np.concatenate([part.hashes for part in found])
     rows = np.concatenate([part.rows for part in found])
     # Read with several windows, most of the outline comes out the same.
-    keys = np.concatenate([rows, hashes.view(np.int64)[:, None]], axis=1)
-    _, once = np.unique(keys, axis=0, return_index=True)
+    _, once = np.unique(hashes + rows[:, 0].astype(np.uint64), return_index=True)
     hashes, rows = hashes[once], rows[once]
     asked, entries = index.look_up(hashes)
     hashes, rows = hashes[asked], rows[asked]
