@@ -13,7 +13,7 @@ import numpy as np
 
 from musicgen.evaluation.trigram import Trigram
 from musicgen.midi import NoteTable
-from musicgen.tokens import Tokenizer
+from musicgen.tokens import EventClock, Tokenizer
 
 _MOST_EVENTS_A_SECOND = 200
 
@@ -37,7 +37,7 @@ class TrigramSampler:
         events = [tokenizer.start_event]
         most = round(seconds * _MOST_EVENTS_A_SECOND)
         while clock.now_s < seconds and len(events) < most:
-            event = self._event(events, generator)
+            event = self._event(events, clock, generator)
             if event == tokenizer.end_event:
                 continue
             events.append(event)
@@ -45,13 +45,20 @@ class TrigramSampler:
         return tokenizer.decode_events(np.array(events, dtype=np.int64)).notes
 
     def _event(
-        self, events: Sequence[tuple[int, ...]], generator: np.random.Generator
+        self,
+        events: Sequence[tuple[int, ...]],
+        clock: EventClock,
+        generator: np.random.Generator,
     ) -> tuple[int, ...]:
         n_attributes = len(self._sizes)
         # What stands before the event in the flat order; the first two attributes need no more.
         flat = [part for event in events[-2:] for part in event]
         for k in range(n_attributes):
-            legal = self._tokenizer.legal(k, tuple(flat[len(flat) - k :] if k else ()))
+            event = tuple(flat[len(flat) - k :] if k else ())
+            legal = self._tokenizer.legal(k, event)
+            lengths_s = clock.lengths_s(event) if k == n_attributes - 1 else None
+            if lengths_s is not None and (sounding := legal & ~np.isnan(lengths_s)).any():
+                legal = sounding
             flat.append(self._draw(k, flat, legal, generator))
         return tuple(flat[-n_attributes:])
 

@@ -265,7 +265,7 @@ def test_stepping_back_leads_out_of_a_loop_that_is_not_inevitable():
     ("event", "why"),
     [
         ((FIRST_GAP + 200, 3, 3, 3), "silence"),  # rests for ever
-        ((FIRST_GAP + 50, FIRST_PITCH + 60, FIRST_VALUE + 8, 208), "stuck-note"),
+        ((FIRST_GAP + 50, FIRST_PITCH + 60, FIRST_VALUE + 8, FIRST_VALUE + 220), "stuck-note"),
         ((FIRST_GAP, FIRST_PITCH + 60, FIRST_VALUE + 8, FIRST_VALUE + 20), "crowd"),
     ],
 )
