@@ -216,6 +216,7 @@ def damaged(data: bytes) -> list[bytes]:
         forged(settings={"gram": "8"}),
         forged(settings={**header["settings"], "gram": 0}),
         forged(surprise=1),
+        forged(yardstick=[{**header["yardstick"][0], "excerpt_s": 0.0}]),
         data[:8] + struct.pack("<I", 100_000) + b"[" * 100_000,
     ]
 

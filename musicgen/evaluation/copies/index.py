@@ -45,6 +45,15 @@ class Yardstick:
     seconds_95: float
     seconds_max: float
 
+    def __post_init__(self) -> None:
+        """Check the length, of which a logarithm is taken.
+
+        Raises:
+            ValueError: It is no length.
+        """
+        if not 0 < self.excerpt_s < 1e6:
+            raise ValueError(f"excerpt_s is {self.excerpt_s}; it must lie above 0")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopySettings:

@@ -26,7 +26,7 @@ from musicgen.evaluation.copies.index import HASH_BITS, CopyIndex, CopySettings,
 
 INDEX_FILE = "copies.bin"
 VERSION = 1
-MAX_ENTRIES = 50_000_000
+MAX_ENTRIES = 10_000_000
 _MAGIC = b"MGCOPIES"
 _HASH_BYTES = HASH_BITS // 8
 _BYTES_AN_ENTRY = _HASH_BYTES + 4 + 1 + 1
