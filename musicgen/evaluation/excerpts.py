@@ -28,7 +28,7 @@ SCHEME = "piano"
 """The token scheme through which all music goes before it is measured."""
 
 ENOUGH = 0.95  # of an excerpt's length: takes are allowed to end so early
-_SECOND = 1e-6  # onsets lie on a grid of 10 ms, but as floats
+_SLACK_S = 1e-6  # onsets lie on a grid of 10 ms, but as floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,7 +77,7 @@ def heard_notes(source: ScoreTick | NoteTable) -> NoteTable:
 
 def cut_excerpt(notes: NoteTable, *, piece: str, start_s: float, seconds: float) -> Excerpt:
     """Cut an excerpt: the notes that begin in it, their ends no later than its own."""
-    low, high = np.searchsorted(notes.onset_s, np.array([start_s, start_s + seconds]) - _SECOND)
+    low, high = np.searchsorted(notes.onset_s, np.array([start_s, start_s + seconds]) - _SLACK_S)
     part = notes.select(slice(int(low), int(high)))
     shifted = NoteTable.of(
         np.maximum(part.onset_s - start_s, 0.0),
@@ -102,7 +102,7 @@ def cut_excerpts(
     """
     end_s = float(notes.end_s.max(initial=0.0))
     start_s = 0.0
-    while end_s >= start_s + ENOUGH * seconds - _SECOND:
+    while end_s >= start_s + ENOUGH * seconds - _SLACK_S:
         yield cut_excerpt(notes, piece=piece, start_s=start_s, seconds=seconds)
         start_s += seconds if stride_s is None else stride_s
 

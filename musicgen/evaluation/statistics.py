@@ -95,7 +95,7 @@ class Measured:
         piece: The piece it is from.
         start_s: Where in the piece it begins.
         statistics: One number each.
-        histograms: Shares by name, each (B,) with sum 1; empty bins only without a note.
+        histograms: Shares by name, each (B,) with sum 1; all 0 where there is nothing to count.
     """
 
     piece: str
@@ -113,7 +113,6 @@ class _Series:
         size: Notes of each onset (G,), int64.
         ioi_s: From each onset to the next (G − 1,).
         interval: From each note to the next, in semitones (N − 1,).
-        chroma_s: How long each pitch class sounds (12,).
         key: Best key of the excerpt.
         clarity: Its correlation.
     """
@@ -122,7 +121,6 @@ class _Series:
     size: np.ndarray
     ioi_s: np.ndarray
     interval: np.ndarray
-    chroma_s: np.ndarray
     key: int
     clarity: float
 
@@ -155,7 +153,6 @@ def _series(notes: NoteTable, seconds: float) -> _Series:
         size=size,
         ioi_s=np.diff(onset_s),
         interval=np.diff(notes.pitch),
-        chroma_s=chroma_s,
         key=key,
         clarity=float(correlations[key]) if len(notes) else float("nan"),
     )
