@@ -151,7 +151,7 @@ class CopyIndex:
 
     def seconds_of(self, entries: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return where in its piece each entry stands, in seconds."""
-        return self.times[entries] * TIME_S
+        return self.times[entries].astype(np.float64) * TIME_S
 
     def pitch_of(self, entries: NDArray[np.int64], hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Open the pitches of entries with the hashes that found them."""
