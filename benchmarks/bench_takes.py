@@ -31,11 +31,12 @@ from musicgen.evaluation import (
     continuation_fit,
     cut_excerpt,
     cut_excerpts,
-    ends_well,
     find_faults,
+    is_released,
     heard_notes,
     load_reference,
     measure,
+    meets_length,
     told_apart,
 )
 from musicgen.evaluation.copies import find_copies
@@ -185,12 +186,14 @@ def copy_rows(model: str, takes: list[made.Made], figures: dict) -> list[Row]:
 def length_rows(sets: dict[float, list[made.Made]], figures: dict) -> list[Row]:
     rows, figures["lengths"] = [], {}
     for seconds, takes in sorted(sets.items()):
-        good = [take.notes is not None and ends_well(take.notes, seconds) for take in takes]
-        figures["lengths"][f"{seconds:g}"] = float(np.mean(good))
-        what = f"takes of {seconds:g} s that end within 5% by a release"
-        rows.append(
-            Row(what=what, found=f"{np.mean(good):.0%} of {len(takes)}", least="95%", dream="100%")
-        )
+        sounding = [take.notes for take in takes if take.notes is not None]
+        met = [meets_length(notes, seconds) for notes in sounding]
+        both = [one and is_released(notes) for one, notes in zip(met, sounding, strict=True)]
+        shares = sum(met) / len(takes), sum(both) / len(takes)
+        figures["lengths"][f"{seconds:g}"] = {"met": shares[0], "and_released": shares[1]}
+        what = f"{len(takes)} takes of {seconds:g} s: within 5% of the length, and released"
+        found = f"{shares[0]:.0%}, {shares[1]:.0%}"
+        rows.append(Row(what=what, found=found, least="95%", dream="100%"))
     return rows
 
 

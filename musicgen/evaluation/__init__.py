@@ -18,7 +18,7 @@ from musicgen.evaluation.excerpts import (
     heard_notes,
     read_excerpts,
 )
-from musicgen.evaluation.faults import Faults, ends_well, find_faults
+from musicgen.evaluation.faults import Faults, find_faults, is_released, meets_length
 from musicgen.evaluation.folders import FolderProgress, FolderReport, compare_folder
 from musicgen.evaluation.references import load_reference
 from musicgen.evaluation.spread import Reference, make_reference
@@ -53,13 +53,14 @@ __all__ = [
     "continuation_fit",
     "cut_excerpt",
     "cut_excerpts",
-    "ends_well",
     "evaluate",
     "find_faults",
     "heard_notes",
+    "is_released",
     "load_reference",
     "make_reference",
     "measure",
+    "meets_length",
     "read_excerpts",
     "sliding_windows",
     "surprise",

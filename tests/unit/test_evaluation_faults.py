@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musicgen.evaluation import Faults, ends_well, find_faults
+from musicgen.evaluation import Faults, find_faults, is_released, meets_length
 from musicgen.midi import NoteTable
 
 NONE = Faults(loops=0, silences=0, long_notes=0)
@@ -62,11 +62,14 @@ def test_one_key_struck_for_ever_is_a_loop_whatever_its_rhythm() -> None:
 )
 def test_an_ending_lies_within_five_percent(last_onset_s, end_s, well) -> None:
     notes = NoteTable.of([0.0, last_onset_s], [1.0, end_s], [60, 62], [60, 60])
-    assert ends_well(notes, 60.0) is well
+    assert meets_length(notes, 60.0) is well
+    assert is_released(notes)
 
 
 def test_an_ending_that_is_cut_off_is_none() -> None:
     """Guards a length that is met by breaking off in the middle of a run."""
     notes = NoteTable.of([59.7, 59.9], [60.0, 60.0], [60, 62], [60, 60])
-    assert not ends_well(notes, 60.0)
-    assert not ends_well(free(0), 60.0)
+    assert meets_length(notes, 60.0)
+    assert not is_released(notes)
+    assert not is_released(free(0))
+    assert not meets_length(free(0), 60.0)
