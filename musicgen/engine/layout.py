@@ -19,14 +19,22 @@ ROWS = 32
 VALUE_ROWS = 16
 """Rows of a tile of values: dimensions of a head."""
 
-TOKENS = 4
-"""Events that are computed side by side while a prompt is read."""
+TOKENS, BLOCK = 16, 4
+"""Events that are read in one go while a prompt is read, and those of them that meet a tile at
+once: the tile is fetched from afar once for all of them, and from nearby once a block."""
 
 ALIGNMENT = 64  # bytes of a cache line: a load that crosses two lines costs two
 
 
 class Sizes(NamedTuple):
-    """The sizes that compiled code asks for, and what follows from them."""
+    """The sizes that compiled code asks for, and what follows from them.
+
+    Attributes:
+        group: Columns G of a group.
+        stride: Room for one event's numbers in the arrays of `Work`.
+        layer_weights, layer_rows, layer_norms: Numbers of a layer in the arrays of `Weights`.
+        cell_keys, cell_values: Numbers of a layer's head in the arrays of `Cache`.
+    """
 
     d_model: int
     n_heads: int
@@ -37,11 +45,15 @@ class Sizes(NamedTuple):
     n_attributes: int
     n_positions: int
     group: int
+    stride: int
     layer_weights: int
     layer_rows: int
     layer_norms: int
     cell_keys: int
     cell_values: int
+
+
+N_SIZES = len(Sizes._fields)
 
 
 class Weights(NamedTuple):
@@ -91,7 +103,7 @@ class Work(NamedTuple):
     """Room for what is computed on the way; one of each for every thread.
 
     Attributes:
-        x: float32 (TOKENS, C'), the residual stream.
+        x: float32 (TOKENS, wide), the residual stream.
         h: float32 (TOKENS, wide), what goes into a matrix.
         y: float32 (TOKENS, wide), what comes out of it.
         narrow: int16 or float32 (TOKENS, wide), `h` as the matrices take it.
@@ -113,6 +125,17 @@ class Work(NamedTuple):
     head: np.ndarray
     cell: np.ndarray
     state: np.ndarray
+
+
+def make_plan(sizes: Sizes, weights: Weights, cache: Cache, work: Work) -> np.ndarray:
+    """Return what compiled code opens again with `kernels.opened`: sizes, addresses and lengths.
+
+    One array instead of forty arguments: checking those would take as long as a tenth of a step.
+    The arrays must live as long as the plan is used.
+    """
+    arrays = [*weights, *cache, *work]
+    places = [number for array in arrays for number in (array.ctypes.data, array.size)]
+    return np.array([*sizes, *places], dtype=np.int64)
 
 
 def up_to(number: int, multiple: int) -> int:

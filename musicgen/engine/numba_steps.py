@@ -13,7 +13,7 @@ import numpy as np
 from musicgen.engine import compiled
 from musicgen.engine.draws import NO_NUMBER, NOTHING_ALLOWED
 from musicgen.engine.filters import Filters, no_numbers
-from musicgen.engine.layout import TOKENS
+from musicgen.engine.layout import TOKENS, make_plan
 from musicgen.engine.packing import empty_cache, empty_work, pack_weights
 from musicgen.engine.steps import Event
 from musicgen.model import Decoder
@@ -64,7 +64,10 @@ class NumbaSteps:
         self._read, self._score = compiled.read_events(), compiled.score_attribute()
         self._choose = compiled.draw()
         self._cache = empty_cache(engine.sizes)
-        self._work = empty_work(engine.sizes, largest)
+        self._work = empty_work(engine.sizes)
+        self._plan = make_plan(engine.sizes, engine.weights, self._cache, self._work)
+        self._event = np.zeros((1, len(engine.vocab_sizes)), dtype=np.int64)
+        self._previous = [np.zeros(k, dtype=np.int64) for k in range(len(engine.vocab_sizes))]
         self._logits = [np.zeros(size, dtype=np.float32) for size in engine.vocab_sizes]
         self._filters = np.zeros(4, dtype=np.float64)
         self._scores = np.zeros(largest, dtype=np.float32)
@@ -84,27 +87,37 @@ class NumbaSteps:
         return self._engine.window
 
     def prefill(self, events: Sequence[Event]) -> None:
-        """Read T ≥ 1 events, a few side by side; see `StepDecoder`."""
+        """Read T ≥ 1 events, some side by side; see `StepDecoder`."""
         if not len(events):
             raise ValueError("there must be at least one event to read")
         ids = np.array(events, dtype=np.int64)
-        if self._length + len(ids) > self.capacity:
-            raise ValueError(
-                f"{len(ids)} more events do not fit: {self._length} of {self.capacity} read"
-            )
         # Compiled code looks at no bounds: a wrong id would be read from foreign memory.
         if (ids < 0).any() or (ids >= self._engine.vocab_sizes).any():
             raise ValueError("an id is outside its attribute's vocabulary")
-        engine = self._engine
+        self._check_room(len(ids))
         for begin in range(0, len(ids), TOKENS):
-            part = ids[begin : begin + TOKENS]
-            self._read(engine.sizes, engine.weights, self._cache, self._work, part, self._length)
-            self._length += len(part)
-        self._has_state = True
+            self._read_part(ids[begin : begin + TOKENS])
 
     def append(self, event: Event) -> None:
         """Read one more event; see `StepDecoder`."""
-        self.prefill([event])
+        sizes = self._engine.vocab_sizes
+        if len(event) != len(sizes) or not _are_ids(event, sizes):
+            raise ValueError(f"{event}: an id is outside its attribute's vocabulary")
+        self._check_room(1)
+        self._event[0] = event
+        self._read_part(self._event)
+
+    def _check_room(self, n_events: int) -> None:
+        if self._length + n_events > self.capacity:
+            raise ValueError(
+                f"{n_events} more events do not fit: {self._length} of {self.capacity} read"
+            )
+
+    def _read_part(self, ids: np.ndarray) -> None:
+        matrix, narrow = self._engine.weights.matrix, self._work.narrow
+        self._read(self._plan, matrix, narrow, ids, self._length)
+        self._length += len(ids)
+        self._has_state = True
 
     def truncate(self, length: int) -> None:
         """Keep the first `length` events; see `StepDecoder`."""
@@ -117,13 +130,12 @@ class NumbaSteps:
         """Score attribute `k` of the next event; see `StepDecoder`."""
         if not self._has_state:
             raise ValueError("no event was read since the last step back")
-        engine, logits = self._engine, self._logits[k]
-        if len(previous) != k or any(
-            not 0 <= i < size for i, size in zip(previous, engine.vocab_sizes, strict=False)
-        ):
+        engine, logits, decided = self._engine, self._logits[k], self._previous[k]
+        if len(previous) != k or not _are_ids(previous, engine.vocab_sizes):
             raise ValueError(f"{previous} are not the ids before attribute {k}")
-        decided = np.array(previous, dtype=np.int64)
-        self._score(engine.sizes, engine.weights, self._work, decided, logits)
+        if k:
+            decided[:] = previous
+        self._score(self._plan, engine.weights.matrix, self._work.narrow, decided, logits)
         return logits
 
     def draw(
@@ -141,3 +153,7 @@ class NumbaSteps:
         if chosen == NOTHING_ALLOWED:
             raise ValueError("at least one id must be allowed")
         return chosen
+
+
+def _are_ids(event: Event, vocab_sizes: tuple[int, ...]) -> bool:
+    return all(0 <= i < size for i, size in zip(event, vocab_sizes, strict=False))

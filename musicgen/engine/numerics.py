@@ -10,11 +10,11 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from musicgen.engine.vectors import float_of_bits
+from musicgen.engine.vectors import bits_of_float, float_of_bits, part
 
 ZERO, ONE = np.float32(0), np.float32(1)
 _EPS = np.float32(1e-6)
-_TINY, _NAN = np.float32(1e-30), np.float32(np.nan)
+_TINY, _INFINITY, _NAN = np.float32(1e-30), np.float32(np.inf), np.float32(np.nan)
 _LARGEST_INT8, _LARGEST_INT16 = np.float32(127), np.float32(32767)
 _LARGEST_SUM = np.float32(16.8e6)  # of |int16| numbers: 127 times it stays below 2^31
 _ROUND = np.float32(12582912.0)  # 1.5 · 2^23: added and taken away again, it leaves a whole number
@@ -33,8 +33,6 @@ EXACT = {"fastmath": {"contract"}, "nogil": True, "_nrt": False, "error_model": 
 LOOSE = {**EXACT, "fastmath": {"contract", "reassoc", "nsz"}}
 """Sums in any order, so that they fill a machine's vectors. Never numba's whole "fastmath": a
 damaged model's nan must stay one, to be refused."""
-ORDERED = {**EXACT, "fastmath": {"nnan", "nsz"}}
-"""For the largest of numbers: vectors of comparisons. A nan may be passed over."""
 
 
 @njit(**EXACT)
@@ -61,6 +59,40 @@ def exp(x):
     return (p * r * r + r + ONE) * float_of_bits(power)  # pyright: ignore
 
 
+@njit(**EXACT)
+def add(x, out):
+    """Add x to `out`."""
+    for i in range(x.size):
+        out[i] += x[i]
+
+
+@njit(**EXACT)
+def gate(x, out):
+    """Write silu(first half of x) · second half (SwiGLU)."""
+    first, second = part(x, 0, out.size), part(x, out.size, out.size)
+    for i in range(out.size):
+        out[i] = first[i] / (ONE + exp(-first[i])) * second[i]
+
+
+@njit(**EXACT)
+def rotate(x, cos, sin, scale):
+    """Turn each pair (i, i + D / 2) of x by its angle, and scale it."""
+    low, high = part(x, 0, cos.size), part(x, cos.size, cos.size)
+    for i in range(cos.size):
+        a, b = low[i] * scale, high[i] * scale
+        low[i] = a * cos[i] - b * sin[i]
+        high[i] = b * cos[i] + a * sin[i]
+
+
+@njit(**EXACT)
+def sum_rows(table, first_row, ids, out):
+    """Sum the rows of a table (rows · C): for each k the one at first_row[k] + ids[k]."""
+    for i in range(out.size):
+        out[i] = ZERO
+    for k in range(ids.size):
+        add(part(table, (first_row[k] + ids[k]) * out.size, out.size), out)
+
+
 @njit(**LOOSE)
 def rms_norm(x, gain, out):
     """Write x / rms(x) · gain into `out`, all of one length."""
@@ -72,22 +104,45 @@ def rms_norm(x, gain, out):
         out[i] = x[i] * factor * gain[i]
 
 
-@njit(**ORDERED)
-def largest(x):
-    """Return the largest of x (N ≥ 1)."""
-    best = x[0]
+@njit(**LOOSE)
+def softmax(score, value_scale):
+    """Turn scores into weights times the values' scales; return what to divide by."""
+    best = _best(score)
+    total = ZERO
+    for i in range(score.size):
+        weight = exp(score[i] - best)
+        total += weight
+        score[i] = weight * value_scale[i]
+    return total
+
+
+@njit(**EXACT)
+def _best(x):
+    """Return the largest of x (N ≥ 1); see `_ordered`."""
+    best = _ordered(bits_of_float(x[0]))
     for i in range(x.size):
-        best = x[i] if x[i] > best else best
-    return best
+        bits = _ordered(bits_of_float(x[i]))
+        best = bits if bits > best else best
+    return float_of_bits(_ordered(best))
 
 
-@njit(**ORDERED)
+@njit(**EXACT)
+def _ordered(bits):
+    """Turn a float's bits into a whole number of the same order, and back.
+
+    LLVM makes vectors of whole-number comparisons; of float ones only if no nan may come.
+    """
+    return bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
+
+
+@njit(**EXACT)
 def _largest(x):
-    best = ZERO
+    """Return the largest |x|; nan if there is a nan."""
+    best = np.int32(0)
     for i in range(x.size):
-        size = abs(x[i])
-        best = size if size > best else best
-    return best
+        bits = bits_of_float(x[i]) & np.int32(0x7FFFFFFF)
+        best = bits if bits > best else best
+    return float_of_bits(best)
 
 
 @njit(**LOOSE)
@@ -99,11 +154,9 @@ def _total(x):
 
 
 @njit(**EXACT)
-def _checked(scale, total):
-    """Return a scale to divide by; nan if what it was made from is not finite."""
-    if not total < np.float32(np.inf):
-        return _NAN
-    return max(scale, _TINY)
+def _checked(scale):
+    """Return a scale that can be divided by; nan if it is not finite."""
+    return max(scale, _TINY) if scale < _INFINITY else _NAN
 
 
 def narrow(x, out):
@@ -118,7 +171,7 @@ def narrow(x, out):
 @overload(narrow, jit_options=EXACT)  # pyright: ignore
 def _narrow(x, out):
     def to_int8(x, out):
-        scale = _checked(_largest(x) / _LARGEST_INT8, _total(x))
+        scale = _checked(_largest(x) / _LARGEST_INT8)
         inverse = ONE / scale
         for i in range(x.size):
             out[i] = np.int8(rounded(x[i] * inverse))
@@ -127,8 +180,7 @@ def _narrow(x, out):
         return scale
 
     def to_int16(x, out):
-        total = _total(x)
-        scale = _checked(max(_largest(x) / _LARGEST_INT16, total / _LARGEST_SUM), total)
+        scale = _checked(max(_largest(x) / _LARGEST_INT16, _total(x) / _LARGEST_SUM))
         inverse = ONE / scale
         for i in range(x.size):
             out[i] = np.int16(rounded(x[i] * inverse))
@@ -146,3 +198,22 @@ def _narrow(x, out):
     if out.dtype == types.int8:
         return to_int8
     return to_int16 if out.dtype == types.int16 else to_float32
+
+
+def spread(x, out, start, step):
+    """Write x into `out` in groups, one every `step`: int8 in pairs, float32 singly."""
+    raise TypeError("spread exists in compiled code only")
+
+
+@overload(spread, jit_options=EXACT)  # pyright: ignore
+def _spread(x, out, start, step):
+    def pairs(x, out, start, step):
+        for i in range(x.size // 2):
+            out[start + i * step] = x[2 * i]
+            out[start + i * step + 1] = x[2 * i + 1]
+
+    def singles(x, out, start, step):
+        for i in range(x.size):
+            out[start + i * step] = x[i]
+
+    return pairs if out.dtype == types.int8 else singles

@@ -38,6 +38,7 @@ def sizes_of(config: DecoderConfig, group: int) -> Sizes:
     d, n_ff = config.d_model, config.d_ff
     shapes = ((3 * d, d), (d, d), (2 * n_ff, d), (d, n_ff))
     n_positions = up_to(config.max_seq_len, ROWS)
+    widest = max(3 * d, 2 * n_ff, 2 * config.d_head_ff, *config.vocab_sizes, ALIGNMENT)
     return Sizes(
         d_model=d,
         n_heads=config.n_heads,
@@ -48,6 +49,7 @@ def sizes_of(config: DecoderConfig, group: int) -> Sizes:
         n_attributes=len(config.vocab_sizes),
         n_positions=n_positions,
         group=group,
+        stride=up_to(widest, ROWS) + ROWS,
         layer_weights=sum(up_to(rows, ROWS) * up_to(columns, group) for rows, columns in shapes),
         layer_rows=sum(up_to(rows, ROWS) for rows, _ in shapes),
         layer_norms=2 * d + 2 * config.d_head,
@@ -124,12 +126,9 @@ def empty_cache(sizes: Sizes) -> Cache:
     return cache
 
 
-def empty_work(sizes: Sizes, largest_vocabulary: int) -> Work:
+def empty_work(sizes: Sizes) -> Work:
     """Return room for one thread's computing."""
-    widest = max(
-        3 * sizes.d_model, 2 * sizes.d_ff, 2 * sizes.d_head_ff, largest_vocabulary, ALIGNMENT
-    )
-    width = up_to(widest, ROWS) + ROWS
+    width = sizes.stride
     dtype = np.int16 if sizes.group == 2 else np.float32
     return Work(
         x=aligned(TOKENS * width, np.float32),

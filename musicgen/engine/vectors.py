@@ -39,6 +39,8 @@ def make_tile(n_rows: int, n_vectors: int, unroll: int) -> Callable[..., None]:
         x_scale, t0         float32, one a vector
         y, y0, y_stride     the results: float32, R rows every `y_stride`
 
+    Fetching weights ahead was tried and gained nothing: the machine does it by itself.
+
     Args:
         n_rows: Rows R of the tile, a multiple of 16.
         n_vectors: How many vectors; a weight is loaded once for all of them.
@@ -167,14 +169,75 @@ class _Tile:
         return b.shuffle_vector(lone, nothing, ir.Constant(_INTS, None))
 
 
-@intrinsic
-def float_of_bits(typing, bits):  # noqa: ANN001, ANN201
-    """Return the float32 that has these bits (int32)."""
+def _bits_of_float(typing, number):  # noqa: ANN001, ANN202
+
+    def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+        return builder.bitcast(args[0], _INT)
+
+    return types.int32(types.float32), codegen
+
+
+bits_of_float: Callable[..., Any] = intrinsic(_bits_of_float)  # pyright: ignore
+"""Return the bits of a float32 as an int32."""
+
+
+def _float_of_bits(typing, bits):  # noqa: ANN001, ANN202
 
     def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
         return builder.bitcast(args[0], _FLOAT)
 
     return types.float32(types.int32), codegen
+
+
+float_of_bits: Callable[..., Any] = intrinsic(_float_of_bits)  # pyright: ignore
+"""Return the float32 that has these bits (int32)."""
+
+
+def _array_at(typing, table, i, like):  # noqa: ANN001, ANN202
+
+    def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+        entries = context.make_array(signature.args[0])(context, builder, args[0])
+        address, size = (
+            builder.load(builder.gep(entries.data, [builder.add(args[1], _long(n))]))
+            for n in (0, 1)
+        )
+        made = context.make_array(signature.return_type)(context, builder)
+        data = builder.inttoptr(address, made.data.type)
+        _populate(context, made, signature.return_type, data, size)
+        return made._getvalue()
+
+    return types.Array(like.dtype, 1, "C")(table, types.intp, like), codegen
+
+
+array_at: Callable[..., Any] = intrinsic(_array_at)  # pyright: ignore
+"""Return the array whose address and size are table[i] and table[i + 1], of `like`'s type."""
+
+
+def _part(typing, array, start, size):  # noqa: ANN001, ANN202
+
+    def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+        whole = context.make_array(signature.args[0])(context, builder, args[0])
+        made = context.make_array(signature.return_type)(context, builder)
+        data = builder.gep(whole.data, [args[1]])
+        _populate(context, made, signature.return_type, data, args[2])
+        return made._getvalue()
+
+    kept = types.Array(array.dtype, 1, "C")
+    return kept(array, types.intp, types.intp), codegen
+
+
+part: Callable[..., Any] = intrinsic(_part)  # pyright: ignore
+"""Return array[start : start + size] of one dimension, without looking at any bound.
+
+    numba's own slices count from the end, clip, and count their users: too much for a few numbers.
+    """
+
+
+def _populate(context: Any, array: Any, kind: Any, data: Any, size: Any) -> None:
+    itemsize = context.get_constant(types.intp, kind.dtype.bitwidth // 8)
+    context.populate_array(
+        array, data=data, shape=[size], strides=[itemsize], itemsize=itemsize, meminfo=None
+    )
 
 
 def _long(value: int) -> Any:

@@ -1,0 +1,49 @@
+"""What `layout.make_plan` packed into one array, opened again in compiled code.
+
+This module imports numba: import it only where something is to be computed.
+"""
+# ruff: noqa: ANN001, ANN201  numba takes the types from what is passed in
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from musicgen.engine.layout import N_SIZES, Cache, Sizes, Weights, Work
+from musicgen.engine.numerics import EXACT
+from musicgen.engine.vectors import array_at
+
+_REAL = np.zeros(1, dtype=np.float32)
+
+
+@njit(inline="always", **EXACT)
+def opened(plan, matrix, narrow_):
+    """Return the `Sizes`, `Weights`, `Cache` and `Work` that `make_plan` was made of.
+
+    Args:
+        plan: int64, as `make_plan` returned it.
+        matrix: `Weights.matrix`, and of its type the cache.
+        narrow_: `Work.narrow`, and of its type the narrowed scores.
+    """
+    sizes = Sizes(
+        plan[0], plan[1], plan[2], plan[3], plan[4], plan[5], plan[6], plan[7],
+        plan[8], plan[9], plan[10], plan[11], plan[12], plan[13], plan[14],
+    )  # fmt: skip
+    i = N_SIZES
+    weights = Weights(
+        matrix, array_at(plan, i + 2, _REAL), array_at(plan, i + 4, _REAL),
+        array_at(plan, i + 6, _REAL), array_at(plan, i + 8, plan), array_at(plan, i + 10, plan),
+        array_at(plan, i + 12, plan), array_at(plan, i + 14, plan), array_at(plan, i + 16, _REAL),
+        array_at(plan, i + 18, _REAL), array_at(plan, i + 20, _REAL),
+    )  # fmt: skip
+    cache = Cache(
+        array_at(plan, i + 22, matrix), array_at(plan, i + 24, _REAL),
+        array_at(plan, i + 26, matrix), array_at(plan, i + 28, _REAL),
+    )  # fmt: skip
+    work = Work(
+        array_at(plan, i + 30, _REAL), array_at(plan, i + 32, _REAL), array_at(plan, i + 34, _REAL),
+        narrow_, array_at(plan, i + 38, _REAL), array_at(plan, i + 40, _REAL),
+        array_at(plan, i + 42, narrow_), array_at(plan, i + 44, _REAL),
+        array_at(plan, i + 46, matrix), array_at(plan, i + 48, _REAL),
+    )  # fmt: skip
+    return sizes, weights, cache, work
