@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from musicgen.evaluation.distance import js_distance, overlap
+from musicgen.evaluation.histograms import HISTOGRAM_EDGES
 from musicgen.evaluation.spread import Reference, binned, column, mean_histogram
-from musicgen.evaluation.statistics import Measured
+from musicgen.evaluation.statistics import STATISTICS, Measured
 
 LEAST_YARDSTICK = 0.01
 """Where held-out music is no further off than this, a ratio to it would say nothing."""
@@ -103,7 +104,8 @@ def compare(measured: Sequence[Measured], reference: Reference) -> Comparison:
     if not measured:
         raise ValueError("there is no excerpt to compare")
     statistics = {}
-    for name, spread in reference.statistics.items():
+    for name in STATISTICS:
+        spread = reference.statistics[name]
         values = column(measured, name)
         known = values[np.isfinite(values)]
         inside = (values >= spread.low) & (values <= spread.high)
@@ -122,10 +124,10 @@ def compare(measured: Sequence[Measured], reference: Reference) -> Comparison:
     histograms = {
         name: _distance(
             mean_histogram(measured, name),
-            np.array(spread.shares),
-            _yardstick(reference, spread.yardstick, len(measured)),
+            np.array(reference.histograms[name].shares),
+            _yardstick(reference, reference.histograms[name].yardstick, len(measured)),
         )
-        for name, spread in reference.histograms.items()
+        for name in HISTOGRAM_EDGES
     }
     ratios = [one.distance.ratio for one in statistics.values()]
     ratios += [one.ratio for one in histograms.values()]

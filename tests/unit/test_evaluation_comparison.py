@@ -121,6 +121,8 @@ def test_the_reference_goes_through_its_file(reference, tmp_path: Path) -> None:
     assert compare(drawn(50, seed=6), load_reference(60.0, path)).ratio == pytest.approx(
         compare(drawn(50, seed=6), reference).ratio
     )
+    found = compare(drawn(5, seed=6), load_reference(60.0, path))
+    assert tuple(found.statistics) == STATISTICS  # the file sorts them by the alphabet
     with pytest.raises(ConfigError, match="45 s"):
         load_reference(45.0, path)
     path.write_text(path.read_text().replace('"ringing_share"', '"humming_share"'))
