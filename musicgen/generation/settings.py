@@ -26,7 +26,8 @@ class SamplingSettings:
             takes the most probable.
         top_k: Only the k most probable remain; 0 keeps all.
         top_p: Only the most probable that together reach this probability remain; 1 keeps all,
-            0 only the first.
+            0 only the first. Lengths are left out (unless it is 0, or `per_attribute` names them):
+            they are a scale in narrow steps, of which a nucleus keeps the short ones alone.
         min_p: Only those at least this share as probable as the most probable remain; 0 keeps all.
         per_attribute: Other values for single attributes of an event, by the attribute's name:
             `{"velocity": {"temperature": 0.8}}`.
@@ -66,8 +67,9 @@ class SamplingSettings:
                 hint=f"Its attributes are {', '.join(attribute_names)}.",
             )
         plain = replace(self, per_attribute={})
+        whole = replace(plain, top_p=1.0 if self.top_p else 0.0)
         return tuple(
-            replace(plain, **self.per_attribute.get(name, {}))  # type: ignore[arg-type]
+            replace(whole if name == "length" else plain, **self.per_attribute.get(name, {}))  # type: ignore[arg-type]
             for name in attribute_names
         )
 
