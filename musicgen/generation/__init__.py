@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from musicgen.generation.length import LengthPlan, fit_ending
-from musicgen.generation.settings import SamplingSettings
-from musicgen.generation.stream import (
+from musicgen.generation.events import (
     EventMade,
     Finished,
     Prefilled,
     SteppedBack,
     StreamEvent,
-    stream_events,
 )
+from musicgen.generation.length import LengthPlan, fit_ending
+from musicgen.generation.settings import SamplingSettings
+from musicgen.generation.stream import stream_events
 
 __all__ = [
     "EventMade",

@@ -16,6 +16,11 @@ OPEN_END_S = 600.0
 
 REACHED = 0.96  # of the wanted length: from here on it is met, and the model may end
 RING = 1.04  # of the wanted length: no note sounds longer; both well within 5%
+RELEASE_S = 0.25
+"""A piece is released, and not cut off, where it sounds so long beyond its last onset."""
+
+_RING_S = 1.0  # before the end every note rings that long; never before the length is met anyway
+_SHORTEST_WITH_ENDING_S = 5.0  # shorter music stops where it comes to
 _LEAST_NOTES, _LEAST_S = 8, 3.0  # an end before this is a slip, not an ending
 
 
@@ -58,6 +63,24 @@ class LengthPlan:
         return self.start_s + self.wanted_s
 
     @property
+    def latest_release_s(self) -> float:
+        """No note sounds longer."""
+        return self.start_s + RING * self.wanted_s
+
+    @property
+    def seeks_ending(self) -> bool:
+        """Whether there is a length to be met, and music enough to seek an ending for."""
+        long_enough = self.wanted_s >= _SHORTEST_WITH_ENDING_S
+        return self.seconds is not None and long_enough and not self.may_end_early
+
+    @property
+    def ring_from_s(self) -> float:
+        """Notes from here on ring, as each may be the last; infinite where nothing is sought."""
+        if not self.seeks_ending:
+            return math.inf
+        return self.target_s - min(_RING_S, (1 - REACHED) * self.wanted_s)
+
+    @property
     def max_events(self) -> int:
         """More events than any music of this length: what stops a model that stands still."""
         return 1000 + math.ceil(500 * self.wanted_s)
@@ -78,6 +101,9 @@ class LengthPlan:
 def fit_ending(notes: NoteTable, plan: LengthPlan, *, ring: bool) -> tuple[NoteTable, bool]:
     """Let the last notes end where the piece ends.
 
+    Where an event is a note, its release was chosen to lie before the latest one (`NoteRules`), and
+    nothing is cut here; in a flat scheme a release is known only after the fact.
+
     Args:
         notes: The new notes, all beginning before `plan.target_s`.
         plan: The length that was asked for.
@@ -86,7 +112,7 @@ def fit_ending(notes: NoteTable, plan: LengthPlan, *, ring: bool) -> tuple[NoteT
     Returns:
         The notes, and whether any was held.
     """
-    end_s = np.minimum(notes.end_s, plan.start_s + RING * plan.wanted_s)
+    end_s = np.minimum(notes.end_s, plan.latest_release_s)
     held = ring and len(notes) > 0 and not plan.reached(float(end_s.max()))
     if held:
         last = notes.onset_s == notes.onset_s[-1]

@@ -1,9 +1,10 @@
 """What the next event may be, given the time and the keys that are down.
 
 Two kinds of rule. What cannot be is masked before the draw: a note before the cut, a key struck
-twice at one instant, an end before the wanted length. What should not be is noticed after the draw
-and drawn once more without it, and counted: a long silence, a stuck note, more notes than hands
-can play. If nothing else is left, the first draw stands, so a draw always succeeds.
+twice at one instant, an end before the wanted length, a release long after it. What should not be
+is noticed after the draw and drawn once more without it, and counted: a long silence, a stuck note,
+more notes than hands can play. If nothing else is left, the first draw stands, so a draw always
+succeeds.
 
 Shapes: V the vocabulary of one attribute.
 """
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musicgen.generation.length import LengthPlan
+from musicgen.generation.length import RELEASE_S, LengthPlan
 from musicgen.generation.values import EventValues
 from musicgen.tokens import EventClock, PlayedEvent, Tokenizer
 
@@ -64,6 +65,16 @@ class Rules:
             self._latest_end_s = max(self._latest_end_s, event.end_s)
             self._onsets.append(event.onset_s)
 
+    @property
+    def reached(self) -> bool:
+        """Whether the notes so far meet the length."""
+        return self._plan.reached(self._latest_end_s)
+
+    @property
+    def rings_s(self) -> float:
+        """How long the music sounds beyond its last onset."""
+        return self._latest_end_s - self._now_s
+
     def waiting(self) -> Event | None:
         """Return an event that must come whatever the model says, or None."""
         return None
@@ -90,7 +101,7 @@ class Rules:
             return None
         if event.onset_s > max(self._latest_end_s, self._plan.start_s) + LONGEST_SILENCE_S:
             return "silence"
-        if event.onset_s >= self._plan.target_s and not self._plan.reached(self._latest_end_s):
+        if event.onset_s >= self._plan.target_s and not self.reached:
             return "ending"
         if event.pitch is None or event.end_s is None:
             return None
@@ -134,7 +145,20 @@ class NoteRules(Rules):
         self._values = values
         self._held_keys = held_keys
         self._is_end = np.arange(len(values.gap_s)) == tokenizer.end_event[0]
+        self._last_start_s = plan.latest_release_s - tokenizer.grid_ms / 1000 + _TINY_S
         super().__init__(tokenizer, plan, now_s=now_s)
+
+    def restart(self, played: list[PlayedEvent]) -> None:
+        """Begin anew after these new events: the stream has stepped back."""
+        self._rings_until_s: dict[int, float] = {}
+        super().restart(played)
+
+    def play(self, event: PlayedEvent) -> None:
+        """Take a new event into account: a key struck again ends its earlier note."""
+        super().play(event)
+        if event.pitch is not None and event.end_s is not None:
+            self._rings_until_s[event.pitch] = event.end_s
+            self._latest_end_s = max(self._plan.start_s, *self._rings_until_s.values())
 
     def waiting(self) -> Event | None:
         """Return a rest while the cut lies further off than any gap reaches."""
@@ -145,9 +169,8 @@ class NoteRules(Rules):
     def allowed(self, k: int, previous: Event, clock: EventClock) -> np.ndarray:
         """Return what attribute `k` can be at the clock's time: (V,) bool, never all False."""
         allowed = super().allowed(k, previous, clock)
-        if k == self._values.gap and self._now_s < self._plan.start_s - _TINY_S:
-            late = self._now_s + self._values.gap_s >= self._plan.start_s - _TINY_S
-            return _unless_empty(allowed, late)
+        if k == self._values.gap:
+            return _unless_empty(allowed, self._gaps_in_time())
         if k == self._values.pitch and not self._is_end[previous[0]]:
             onset_s = self._now_s + self._values.gap_s[previous[0]]
             down = {key for key, end_s in self._held_keys.items() if end_s > onset_s}
@@ -156,10 +179,32 @@ class NoteRules(Rules):
             if down:
                 return _unless_empty(allowed, ~np.isin(self._values.key, list(down)))
         if k == self._values.length and self._is_note(previous):
-            lengths_s = clock.lengths_s(previous)
-            if lengths_s is not None:
-                return _unless_empty(allowed, ~np.isnan(lengths_s))
+            return self._lengths_in_time(allowed, previous, clock)
         return allowed
+
+    def _lengths_in_time(
+        self, allowed: np.ndarray, previous: Event, clock: EventClock
+    ) -> np.ndarray:
+        """Return which allowed lengths end in time, and near the end ring: (V,) bool."""
+        lengths_s = clock.lengths_s(previous)
+        if lengths_s is None:
+            return allowed
+        onset_s = self._now_s + self._values.gap_s[previous[0]]
+        allowed = _unless_empty(allowed, ~np.isnan(lengths_s))
+        in_time = onset_s + lengths_s <= self._plan.latest_release_s + _TINY_S
+        allowed = _unless_empty(allowed, in_time)
+        if onset_s < self._plan.ring_from_s:
+            return allowed
+        return _unless_empty(allowed, lengths_s >= RELEASE_S - _TINY_S)
+
+    def _gaps_in_time(self) -> np.ndarray:
+        """Return which gaps lead to where a note may be, or behind the end: (V,) bool."""
+        onset_s = self._now_s + self._values.gap_s
+        # In very short music the grid may leave no room between an onset and the latest release.
+        in_time = ~((onset_s > self._last_start_s) & (onset_s < self._plan.target_s))
+        if self._now_s < self._plan.start_s - _TINY_S:
+            in_time &= onset_s >= self._plan.start_s - _TINY_S
+        return in_time
 
     def _is_note(self, previous: Event) -> bool:
         return bool(self._values.key[previous[self._values.pitch]] >= 0)
@@ -184,7 +229,7 @@ class NoteRules(Rules):
             ("silence", ~(onset_s > silent_from_s + _TINY_S)),
             ("crowd", ~(onset_s < self._room_from_s() - _TINY_S / 2)),
         ]
-        if not self._plan.reached(self._latest_end_s):
+        if not self.reached:
             # The next note would come after the end, and nothing would sound up to there.
             objections.append(("ending", ~(onset_s >= self._plan.target_s)))
         return objections

@@ -9,13 +9,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from musicgen.engine import Engine
 from musicgen.generation.context import Context
+from musicgen.generation.endings import (
+    N_ENDINGS,
+    Mark,
+    end_chance,
+    finished,
+    make_with_chosen_ending,
+)
+from musicgen.generation.events import (
+    Event,
+    EventMade,
+    Prefilled,
+    SteppedBack,
+    StreamEvent,
+)
 from musicgen.generation.guards import LoopWatch
 from musicgen.generation.length import LengthPlan
 from musicgen.generation.rules import NoteRules, Rules
@@ -23,62 +36,11 @@ from musicgen.generation.settings import SamplingSettings
 from musicgen.generation.values import event_values
 from musicgen.tokens import PlayedEvent, Tokenizer
 
-Event = tuple[int, ...]
-
 HEAT, HEAT_EVENTS = 1.1, 8
 """How warm, and for how many events, the draw is after a step back."""
 
 STEPS_BACK, STEPS_BACK_A_SECOND = 12, 0.1
 """How often a take may step back: so many times, and more in a longer one (flat: fourfold)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prefilled:
-    """The prompt was read; the model sees its last `seen_events` events."""
-
-    seen_events: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventMade:
-    """One more event.
-
-    Attributes:
-        index: Its number among the new ones.
-        event: Its K ids.
-        played: When it sounds, and what.
-        clock_s: The instant from which the times of all new events up to this one count.
-    """
-
-    index: int
-    event: Event
-    played: PlayedEvent
-    clock_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SteppedBack:
-    """The new events from number `index` on are withdrawn, and others will come."""
-
-    index: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """There is no more.
-
-    Attributes:
-        reason: "length" (what was asked for is reached), "end" (the model ended the piece) or
-            "event_limit" (the model stood still).
-        notices: What was noticed and sampled again, as (why, how often).
-    """
-
-    reason: str
-    notices: tuple[tuple[str, int], ...]
-
-
-StreamEvent = Prefilled | EventMade | SteppedBack | Finished
 
 
 def stream_events(
@@ -90,6 +52,7 @@ def stream_events(
     generator: torch.Generator,
     settings: SamplingSettings = SamplingSettings(),
     held_keys: Mapping[int, float] | None = None,
+    n_endings: int = N_ENDINGS,
 ) -> Iterator[StreamEvent]:
     """Make music, event by event; closing the iterator ends it.
 
@@ -101,6 +64,8 @@ def stream_events(
         generator: A generator on the CPU, this take's own.
         settings: The filters of the draw.
         held_keys: Until when (seconds) the prompt's notes hold keys beyond the cut.
+        n_endings: How often the last part is made, to choose the best ending of them; 0 ends where
+            the time is up. Without a length to be met, and in flat schemes, it counts for nothing.
 
     Yields:
         `Prefilled`; `EventMade`, with `SteppedBack` between; `Finished`.
@@ -109,14 +74,17 @@ def stream_events(
         GenerationError: The model gave no numbers.
         ConfigError: The settings name an attribute that there is not.
     """
-    stream = _Stream(engine, tokenizer, plan, settings, generator)
+    stream = MusicInMaking(engine, tokenizer, plan, settings, generator)
     yield stream.prefill(prompt_ids, held_keys or {})
-    while (made := stream.step()) is not None:
-        yield made
-    yield Finished(reason=stream.reason, notices=tuple(sorted(stream.notices.items())))
+    if n_endings and stream.events_are_notes and plan.seeks_ending:
+        yield from make_with_chosen_ending(stream, plan, n_endings=n_endings)
+    else:
+        while (made := stream.step()) is not None:
+            yield made
+        yield finished(stream)
 
 
-class _Stream:
+class MusicInMaking:
     """The state of one take."""
 
     def __init__(
@@ -138,6 +106,8 @@ class _Stream:
         self._to_withdraw = 0
         self.notices: Counter[str] = Counter()
         self.reason = ""
+        self.end_chance: float | None = None
+        self.events_are_notes = event_values(tokenizer) is not None
 
     def prefill(self, prompt_ids: np.ndarray | None, held_keys: Mapping[int, float]) -> Prefilled:
         """Read the prompt, or the start event alone."""
@@ -160,8 +130,23 @@ class _Stream:
         self._context.extend(ids)
         return Prefilled(seen_events=len(ids) - self._context.first_seen)
 
+    @property
+    def rings_s(self) -> float:
+        """How long the music sounds beyond its last onset."""
+        return self._rules.rings_s
+
+    def mark(self) -> Mark:
+        """Return the present place."""
+        return Mark(
+            n_made=len(self._made),
+            notices=tuple(self.notices.items()),
+            steps_back_left=self._steps_back_left,
+            hot_until=self._hot_until,
+        )
+
     def step(self) -> EventMade | SteppedBack | None:
         """Make one event, or withdraw some; None when there is no more."""
+        self.end_chance = None
         if self._to_withdraw:
             return self._step_back(len(self._made) - self._to_withdraw, "loop")
         if self.reason:
@@ -207,12 +192,22 @@ class _Stream:
         self._steps_back_left -= 1
         self._to_withdraw = 0
         self._hot_until = index + HEAT_EVENTS
+        self._withdraw(index)
+        return SteppedBack(index=index, why=why)
+
+    def _withdraw(self, index: int) -> None:
         del self._made[index:]
         self._wind_clock()
         self._rules.restart([played for _, played in self._made])
         self._watch.restart([(event, played.pitch) for event, played in self._made])
         self._context.step_back(min(self._n_prompt + index, len(self._context)))
-        return SteppedBack(index=index, why=why)
+
+    def go_back(self, mark: Mark) -> None:
+        """Withdraw what came after a place, to go on differently; nothing there was wrong."""
+        self._withdraw(mark.n_made)
+        self.notices = Counter(dict(mark.notices))
+        self._steps_back_left, self._hot_until = mark.steps_back_left, mark.hot_until
+        self.reason, self.end_chance = "", None
 
     def _wind_clock(self) -> None:
         """Set the clock to the end of the new events."""
@@ -238,6 +233,9 @@ class _Stream:
             logits = self._steps.logits(k, event)
             allowed = self._rules.allowed(k, event, self._clock)
             chosen = self._steps.draw(logits, allowed, settings, uniform)
+            if k == 0 and self._rules.reached:
+                legal = self._tokenizer.legal(0, ())
+                self.end_chance = end_chance(logits, legal, self._tokenizer.end_event[0])
             for why, fine in self._rules.objections(k, event, self._clock):
                 if not fine[chosen] and (allowed & fine).any():
                     self.notices[why] += 1

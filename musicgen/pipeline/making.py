@@ -38,11 +38,12 @@ class Progress:
     """How far a take has come.
 
     Attributes:
-        seconds_made: Seconds of new music so far.
+        seconds_made: Seconds of new music so far, at the furthest: it does not fall when the model
+            steps back.
         seconds_wanted: Seconds that were asked for.
         notes: New notes so far.
         new: All new notes so far, in the piece's time. A later report may hold fewer: where the
-            model began to repeat itself, it steps back.
+            model began to repeat itself, it steps back, and the last part is made several times.
     """
 
     seconds_made: float
@@ -77,7 +78,7 @@ class TakeStream(Iterator["Progress | Take"]):
         self._prefilled: Prefilled | None = None
         self._finished: Finished | None = None
         self._take: Take | None = None
-        self._spent_s = 0.0
+        self._spent_s, self._n_made, self._furthest_s = 0.0, 0, 0.0
 
     def __iter__(self) -> TakeStream:
         return self
@@ -100,6 +101,7 @@ class TakeStream(Iterator["Progress | Take"]):
             self._spent_s += time.perf_counter() - began
             if isinstance(event, EventMade):
                 self._made.append(event)
+                self._n_made += not event.again
             elif isinstance(event, SteppedBack):
                 del self._made[event.index :]
             else:
@@ -135,8 +137,9 @@ class TakeStream(Iterator["Progress | Take"]):
         played = [made.played for made in self._made]
         now_s = played[-1].onset_s if played else plan.start_s
         new = _played_notes(played)
+        self._furthest_s = max(self._furthest_s, min(now_s - plan.start_s, plan.wanted_s))
         return Progress(
-            seconds_made=min(max(now_s - plan.start_s, 0.0), plan.wanted_s),
+            seconds_made=self._furthest_s,
             seconds_wanted=plan.wanted_s,
             notes=len(new),
             new=new,
@@ -172,7 +175,7 @@ class TakeStream(Iterator["Progress | Take"]):
             seed=recipe.seed,
             finish_reason=reason,
             events=len(new_ids),
-            events_per_s=len(new_ids) / self._spent_s if self._spent_s else 0.0,
+            events_per_s=self._n_made / self._spent_s if self._spent_s else 0.0,
             engine=recipe.engine,
             model=recipe.model,
             model_sha256=recipe.model_sha256,

@@ -46,8 +46,9 @@ class Take:
         seed: What the random numbers began from.
         finish_reason: Why it ends: "length" (what was asked for is reached), "end" (the model ended
             the piece), "stopped" (by whoever listened) or "event_limit" (the model stood still).
-        events: New events of the model.
-        events_per_s: How fast they were made.
+        events: New events in the take.
+        events_per_s: Events that the model made a second, those that were withdrawn again (a loop,
+            another ending) included: its speed, and not how long the take took.
         engine: What computed them.
         model: Name of the checkpoint.
         model_sha256: Hash of its weights.

@@ -73,17 +73,16 @@ def test_an_early_end_is_said():
     assert said(take, "ended the piece by itself after 5.9 s of the 30 s")
 
 
-def test_an_end_that_only_seemed_to_meet_the_length_is_said():
-    # The first note would sound to the end, so the model may end; but its key is struck again, and
-    # what is left is short.
+def test_an_end_that_only_seems_to_meet_the_length_is_not_taken():
+    # The first note would sound to the end; but its key is struck again, and what is left is short.
+    # The model was let end there, and the take lasted 1.4 s of 10.
     tokenizer = get_tokenizer()
     ids = tokenizer.encode(notes((0, 9.9, 60), (1, 1.4, 61)))[1:]
     ids[1, 1] = ids[0, 1]
     pipeline = MusicPipeline(Reciter(ids, tokenizer.vocab_sizes, 1), tokenizer)
     take = pipeline.generate(seconds=10, seed=0)
-    assert take.finish_reason == "end"
-    assert off_by(take, 10) > 0.05
-    assert said(take, "ended the piece by itself after 1.4 s of the 10 s")
+    assert off_by(take, 10) <= 0.05
+    assert not said(take, "asked for")
 
 
 def test_a_model_that_stands_still_is_said(monkeypatch):
