@@ -6,6 +6,7 @@ One server and one browser for all; every test is a visitor of its own.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,9 @@ class Visit:
             self.faults.append(f"asked another machine: {asked}")
 
     def button(self, name: str) -> Locator:
-        return self.page.get_by_role("button", name=name, exact=True)
+        # Streamlit 1.65, the last for Python 3.10, reads the icon's name out before the label.
+        named = re.compile(rf"(^|\s){re.escape(name)}$")
+        return self.page.get_by_role("button", name=named)
 
     @property
     def audio(self) -> Locator:
