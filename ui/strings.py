@@ -29,9 +29,7 @@ VARIETY_HELP: Final = (
 )
 ADVANCED: Final = "Advanced"
 TOP_P: Final = "Top-p"
-TOP_P_HELP: Final = (
-    "Choose among the likeliest values that together have this probability (lengths apart)."
-)
+TOP_P_HELP: Final = "Choose among the likeliest pitches that together have this probability."
 TOP_K: Final = "Top-k"
 TOP_K_HELP: Final = "Choose among this many of the likeliest values. 0 means all."
 MIN_P: Final = "Min-p"

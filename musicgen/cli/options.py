@@ -95,7 +95,7 @@ TopP = Annotated[
     typer.Option(
         metavar="P",
         parser=number(0, 1),
-        help="Choose among the likeliest values that sum up to this share (lengths apart).",
+        help="Choose among the likeliest pitches that sum up to this share.",
     ),
 ]
 TopK = Annotated[

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from musicgen.errors import ConfigError
 
+#: Attributes whose values are steps of a scale, of which no single one is likely.
+SCALES = ("gap", "velocity", "length")
+
 #: The range of each setting, as messages quote it.
 RANGES: dict[str, tuple[float, float]] = {
     "temperature": (0.0, 100.0),
@@ -26,8 +29,9 @@ class SamplingSettings:
             takes the most probable.
         top_k: Only the k most probable remain; 0 keeps all.
         top_p: Only the most probable that together reach this probability remain; 1 keeps all,
-            0 only the first. Lengths are left out (unless it is 0, or `per_attribute` names them):
-            they are a scale in narrow steps, of which a nucleus keeps the short ones alone.
+            0 only the first. Attributes that are measured in narrow steps (`SCALES`) are left out,
+            unless it is 0 or `per_attribute` names them: a nucleus keeps the few steps that are
+            likely by themselves, and music becomes short, dry and even.
         min_p: Only those at least this share as probable as the most probable remain; 0 keeps all.
         per_attribute: Other values for single attributes of an event, by the attribute's name:
             `{"velocity": {"temperature": 0.8}}`.
@@ -69,7 +73,7 @@ class SamplingSettings:
         plain = replace(self, per_attribute={})
         whole = replace(plain, top_p=1.0 if self.top_p else 0.0)
         return tuple(
-            replace(whole if name == "length" else plain, **self.per_attribute.get(name, {}))  # type: ignore[arg-type]
+            replace(whole if name in SCALES else plain, **self.per_attribute.get(name, {}))  # type: ignore[arg-type]
             for name in attribute_names
         )
 
