@@ -13,6 +13,7 @@ out, and it is said. Results are appended to `results/decode.jsonl`.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 from collections.abc import Callable
 
@@ -66,7 +67,7 @@ def measure_shape(name: str, options: argparse.Namespace) -> None:
     contenders = {**ours(shape), **peers(shape, options.threads, with_prefix=not options.quick)}
     for position in options.positions:
         calls = {
-            label: (lambda measure=measure, at=position: measure(at, options.steps))
+            label: functools.partial(measure, position, options.steps)
             for label, measure in contenders.items()
         }
         measured = interleaved(calls, options.rounds)
@@ -80,8 +81,8 @@ def measure_takes(name: str, options: argparse.Namespace) -> None:
     shape, n_takes, position = SHAPES[name], 8, 256
     mine = OurSteps(random_decoder(shape), "numba")
     calls = {
-        f"musicgen, {n} thread{'s' * (n > 1)}": (
-            lambda n=n: mine.together(position, options.steps, n_takes, n)
+        f"musicgen, {n} thread{'s' * (n > 1)}": functools.partial(
+            mine.together, position, options.steps, n_takes, n
         )
         for n in options.threads
     }
@@ -90,7 +91,7 @@ def measure_takes(name: str, options: argparse.Namespace) -> None:
         for n in options.threads:
             peer = LlamaCpp(shape, "q8_0", n, n_takes)
             base = f"llama.cpp q8_0 batch 8, {n} thread{'s' * (n > 1)}"
-            calls[base] = lambda peer=peer: peer.measure(position, options.steps)
+            calls[base] = functools.partial(peer.measure, position, options.steps)
     measured = interleaved(calls, options.rounds)
     print_table(f"{name}, eight takes at once, {position} before", measured, base, "steps/s")
     append_result("decode.jsonl", {"shape": name, "takes": n_takes}, measured)

@@ -20,7 +20,7 @@ class HuggingFace:
     """`generate` of a class of transformers, sampling with top-p 0.95."""
 
     def __init__(self, shape: Shape, kind: str, dtype: torch.dtype) -> None:
-        import transformers
+        import transformers  # pyright: ignore  optional
 
         common = {"vocab_size": VOCABULARY, "bos_token_id": 1, "eos_token_id": None}
         if kind == "llama":
@@ -74,7 +74,7 @@ class LlamaCpp:
     """llama.cpp by its own C calls: one token a batch, its own top-p sampler."""
 
     def __init__(self, shape: Shape, quantization: str, n_threads: int, n_takes: int = 1) -> None:
-        import llama_cpp
+        import llama_cpp  # pyright: ignore  optional
 
         self._lib = lib = llama_cpp
         silent = lib.llama_log_callback(lambda *_: None)
@@ -131,7 +131,7 @@ class LlamaCpp:
 
 def write_gguf(file: Path, shape: Shape, quantization: str) -> None:
     """Write random weights of that shape, without a tokenizer."""
-    import gguf
+    import gguf  # pyright: ignore  optional
 
     kind = {"q8_0": gguf.GGMLQuantizationType.Q8_0, "q4_0": gguf.GGMLQuantizationType.Q4_0}
     writer = gguf.GGUFWriter(file, "llama")
