@@ -23,13 +23,13 @@ from musicgen.engine.numerics import EXACT
 
 
 @functools.cache
-def read_events() -> Callable[..., None]:
+def read_events() -> Callable[..., bool]:
     """Return the compiled `kernels.read_events`."""
     return _kept(kernels.read_events)
 
 
 @functools.cache
-def score_attribute() -> Callable[..., None]:
+def score_attribute() -> Callable[..., bool]:
     """Return the compiled `kernels.score_attribute`."""
     return _kept(kernels.score_attribute)
 

@@ -22,6 +22,7 @@ from musicgen.engine.numerics import (
     EXACT,
     ONE,
     add,
+    are_ids,
     copy,
     gate,
     narrow,
@@ -42,9 +43,15 @@ _multiply_values = make_tile(VALUE_ROWS, 1, 8)
 
 
 def read_events(plan, matrix, narrow_, ids, start):
-    """Read T ≤ TOKENS events (T, K) at positions `start` …, and leave the state in `work.state`."""
+    """Read T ≤ TOKENS events (T, K) at positions `start` …, and leave the state in `work.state`.
+
+    Returns False, with nothing read, if an id is outside its attribute's vocabulary.
+    """
     sizes, weights, cache, work = opened(plan, matrix, narrow_)
     d, n_ff, n_tokens = sizes.d_model, sizes.d_ff, ids.shape[0]
+    for t in range(n_tokens):
+        if not are_ids(ids[t], weights.n_ids):
+            return False
     for t in range(n_tokens):
         x = part(work.x, t * sizes.stride, d)
         sum_rows(weights.embedding, weights.first_id, ids[t], x)
@@ -71,12 +78,18 @@ def read_events(plan, matrix, narrow_, ids, start):
                 add(part(work.y, t * sizes.stride, d), part(work.x, t * sizes.stride, d))
     gain = part(weights.norm, sizes.n_layers * sizes.layer_norms, d)
     rms_norm(part(work.x, (n_tokens - 1) * sizes.stride, d), gain, work.state)
+    return True
 
 
 def score_attribute(plan, matrix, narrow_, previous, logits):
-    """Score attribute k = len(`previous`) of the event after `work.state` into `logits` (V_k)."""
+    """Score attribute k = len(`previous`) of the event after `work.state` into `logits` (V_k).
+
+    Returns False, with nothing done, if an id is outside its attribute's vocabulary.
+    """
     sizes, weights, _, work = opened(plan, matrix, narrow_)
     d, n_ff, k = sizes.d_model, sizes.d_head_ff, previous.size
+    if not are_ids(previous, weights.n_ids):
+        return False
     norm = weights.head_norm[k]
     x, h = part(work.x, 0, d), part(work.h, 0, d)
     copy(work.state, x)
@@ -94,6 +107,7 @@ def score_attribute(plan, matrix, narrow_, previous, logits):
     _ready(x, part(weights.norm, norm + 2 * d, d), work, 0)
     _project(sizes, weights, work, at, row, d, logits.size, 1)
     copy(part(work.y, 0, logits.size), logits)
+    return True
 
 
 @_joined

@@ -65,6 +65,7 @@ class Weights(NamedTuple):
         norm: float32, the gains of all norms.
         embedding: float32 (ΣV · C), the embeddings as the trunk reads them.
         first_id: int64 (K), where an attribute's ids begin in `embedding`.
+        n_ids: int64 (K), how many ids an attribute has.
         head_matrix, head_row, head_norm: int64 (K), where an attribute's head begins.
         cos, sin: float32 (S · D / 2), the rotation of each position.
         ones: float32 (C or more).
@@ -75,6 +76,7 @@ class Weights(NamedTuple):
     norm: np.ndarray
     embedding: np.ndarray
     first_id: np.ndarray
+    n_ids: np.ndarray
     head_matrix: np.ndarray
     head_row: np.ndarray
     head_norm: np.ndarray

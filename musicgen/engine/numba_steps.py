@@ -91,20 +91,16 @@ class NumbaSteps:
         if not len(events):
             raise ValueError("there must be at least one event to read")
         ids = np.array(events, dtype=np.int64)
-        # Compiled code looks at no bounds: a wrong id would be read from foreign memory.
-        if (ids < 0).any() or (ids >= self._engine.vocab_sizes).any():
-            raise ValueError("an id is outside its attribute's vocabulary")
+        if ids.shape[1] != self._event.shape[1]:
+            raise ValueError(f"events of shape {ids.shape} are not (T, {self._event.shape[1]})")
         self._check_room(len(ids))
         for begin in range(0, len(ids), TOKENS):
             self._read_part(ids[begin : begin + TOKENS])
 
     def append(self, event: Event) -> None:
         """Read one more event; see `StepDecoder`."""
-        sizes = self._engine.vocab_sizes
-        if len(event) != len(sizes) or not _are_ids(event, sizes):
-            raise ValueError(f"{event}: an id is outside its attribute's vocabulary")
         self._check_room(1)
-        self._event[0] = event
+        self._event[0] = event  # refuses another number of ids
         self._read_part(self._event)
 
     def _check_room(self, n_events: int) -> None:
@@ -115,7 +111,8 @@ class NumbaSteps:
 
     def _read_part(self, ids: np.ndarray) -> None:
         matrix, narrow = self._engine.weights.matrix, self._work.narrow
-        self._read(self._plan, matrix, narrow, ids, self._length)
+        if not self._read(self._plan, matrix, narrow, ids, self._length):
+            raise ValueError("an id is outside its attribute's vocabulary")
         self._length += len(ids)
         self._has_state = True
 
@@ -131,11 +128,11 @@ class NumbaSteps:
         if not self._has_state:
             raise ValueError("no event was read since the last step back")
         engine, logits, decided = self._engine, self._logits[k], self._previous[k]
-        if len(previous) != k or not _are_ids(previous, engine.vocab_sizes):
-            raise ValueError(f"{previous} are not the ids before attribute {k}")
-        if k:
+        matrix, narrow = engine.weights.matrix, self._work.narrow
+        if len(previous) == k:
             decided[:] = previous
-        self._score(self._plan, engine.weights.matrix, self._work.narrow, decided, logits)
+        if len(previous) != k or not self._score(self._plan, matrix, narrow, decided, logits):
+            raise ValueError(f"{previous} are not the ids before attribute {k}")
         return logits
 
     def draw(
@@ -153,7 +150,3 @@ class NumbaSteps:
         if chosen == NOTHING_ALLOWED:
             raise ValueError("at least one id must be allowed")
         return chosen
-
-
-def _are_ids(event: Event, vocab_sizes: tuple[int, ...]) -> bool:
-    return all(0 <= i < size for i, size in zip(event, vocab_sizes, strict=False))

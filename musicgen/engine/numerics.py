@@ -42,6 +42,15 @@ def rounded(x):
 
 
 @njit(**EXACT)
+def are_ids(ids, n_ids):
+    """Whether each of the first attributes is one of its ids: compiled code looks at no bounds."""
+    n_others = 0
+    for k in range(ids.size):
+        n_others += ids[k] < 0 or ids[k] >= n_ids[k]
+    return n_others == 0
+
+
+@njit(**EXACT)
 def copy(x, out):
     """Write x into the beginning of `out`."""
     for i in range(x.size):

@@ -33,17 +33,17 @@ def opened(plan, matrix, narrow_):
     weights = Weights(
         matrix, array_at(plan, i + 2, _REAL), array_at(plan, i + 4, _REAL),
         array_at(plan, i + 6, _REAL), array_at(plan, i + 8, plan), array_at(plan, i + 10, plan),
-        array_at(plan, i + 12, plan), array_at(plan, i + 14, plan), array_at(plan, i + 16, _REAL),
-        array_at(plan, i + 18, _REAL), array_at(plan, i + 20, _REAL),
+        array_at(plan, i + 12, plan), array_at(plan, i + 14, plan), array_at(plan, i + 16, plan),
+        array_at(plan, i + 18, _REAL), array_at(plan, i + 20, _REAL), array_at(plan, i + 22, _REAL),
     )  # fmt: skip
     cache = Cache(
-        array_at(plan, i + 22, matrix), array_at(plan, i + 24, _REAL),
-        array_at(plan, i + 26, matrix), array_at(plan, i + 28, _REAL),
+        array_at(plan, i + 24, matrix), array_at(plan, i + 26, _REAL),
+        array_at(plan, i + 28, matrix), array_at(plan, i + 30, _REAL),
     )  # fmt: skip
     work = Work(
-        array_at(plan, i + 30, _REAL), array_at(plan, i + 32, _REAL), array_at(plan, i + 34, _REAL),
-        narrow_, array_at(plan, i + 38, _REAL), array_at(plan, i + 40, _REAL),
-        array_at(plan, i + 42, narrow_), array_at(plan, i + 44, _REAL),
-        array_at(plan, i + 46, matrix), array_at(plan, i + 48, _REAL),
+        array_at(plan, i + 32, _REAL), array_at(plan, i + 34, _REAL), array_at(plan, i + 36, _REAL),
+        narrow_, array_at(plan, i + 40, _REAL), array_at(plan, i + 42, _REAL),
+        array_at(plan, i + 44, narrow_), array_at(plan, i + 46, _REAL),
+        array_at(plan, i + 48, matrix), array_at(plan, i + 50, _REAL),
     )  # fmt: skip
     return sizes, weights, cache, work

@@ -101,6 +101,7 @@ def pack_weights(decoder: Decoder, *, as_int8: bool) -> tuple[Sizes, Weights]:
             [state[f"embeddings.{k}.weight"] for k in range(n_attributes)], np.float32
         ),
         first_id=np.cumsum([0, *config.vocab_sizes[:-1]]).astype(np.int64),
+        n_ids=np.array(config.vocab_sizes, dtype=np.int64),
         head_matrix=starts[0].copy(),
         head_row=starts[1].copy(),
         head_norm=starts[2].copy(),
