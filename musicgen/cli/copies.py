@@ -15,6 +15,9 @@ from musicgen.errors import MusicgenError
 if TYPE_CHECKING:
     from musicgen.evaluation.copies import CopyIndex, CopyReport
 
+_NAMED = 3
+"""So many other pieces are named; all of them are in the JSON."""
+
 
 def copies(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="MIDI files.")],
@@ -57,4 +60,5 @@ def _lines(file: Path, report: CopyReport) -> Iterator[str]:
         f"semitones, {found.tempo:.2f} times as fast, {found.timing_ms:.0f} ms from a steady tempo"
     )
     if found.also_in:
-        yield f"  also in {', '.join(found.also_in)}"
+        named, more = found.also_in[:_NAMED], len(found.also_in) - _NAMED
+        yield f"  also in {', '.join(named)}" + (f" and {more} more" if more > 0 else "")
