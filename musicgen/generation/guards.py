@@ -7,8 +7,6 @@ second and to the velocity for longer than `EXACT + 2 · lag` events.
 
 from __future__ import annotations
 
-import numpy as np
-
 Event = tuple[int, ...]
 
 ONE_NOTE = 24
@@ -28,17 +26,16 @@ class LoopWatch:
             events_a_note: About how many events tell one note: more than one in a flat scheme.
         """
         self._longest_lag = LONGEST_LAG * events_a_note
-        lags = np.arange(1, self._longest_lag + 1)
-        self._too_long = EXACT * events_a_note + 2 * lags
+        self._exact = EXACT * events_a_note
         self.restart([])
 
     def restart(self, events: list[tuple[Event, int | None]]) -> None:
         """Begin anew after these events and their keys: the stream has stepped back."""
-        self._recent: list[Event] = []
-        self._alike = np.zeros(self._longest_lag, dtype=np.int64)
+        self._last_at: dict[Event, list[int]] = {}  # the numbers of the events that are alike
+        self._alike: dict[int, int] = {}  # by lag, for how many events
         self._key: int | None = None
         self._strokes: list[int] = []  # of the present key, as numbers of events
-        history = int(self._too_long[-1]) + self._longest_lag
+        history = self._exact + 3 * self._longest_lag
         self._n_events = max(0, len(events) - history)
         for event, key in events[-history:]:
             self.push(event, key)
@@ -53,13 +50,16 @@ class LoopWatch:
         Returns:
             How many of the last events are a loop, or None.
         """
-        recent = self._recent
-        alike = np.zeros(self._longest_lag, dtype=bool)
-        if recent:
-            alike[: len(recent)] = (np.array(recent[::-1]) == event).all(axis=1)
-        self._alike = np.where(alike, self._alike + 1, 0)
-        recent.append(event)
-        del recent[: -self._longest_lag]
+        now = self._n_events
+        earlier = [at for at in self._last_at.get(event, ()) if now - at <= self._longest_lag]
+        self._alike = {now - at: self._alike.get(now - at, 0) + 1 for at in earlier}
+        self._last_at[event] = [*earlier, now]
+        if len(self._last_at) > 4 * self._longest_lag:
+            self._last_at = {
+                each: numbers
+                for each, numbers in self._last_at.items()
+                if now - numbers[-1] <= self._longest_lag
+            }
         self._n_events += 1
 
         if key is not None:
@@ -69,5 +69,5 @@ class LoopWatch:
             del self._strokes[:-ONE_NOTE]
             if len(self._strokes) >= ONE_NOTE:
                 return self._n_events - self._strokes[0]
-        looping = np.flatnonzero(self._alike >= self._too_long)
-        return int(self._alike[looping[0]]) if len(looping) else None
+        loops = [lag for lag, n in self._alike.items() if n >= self._exact + 2 * lag]
+        return self._alike[min(loops)] if loops else None

@@ -27,6 +27,8 @@ LONGEST_NOTE_S = 20.0
 MOST_NOTES_A_SECOND = 120  # 300 pieces of real music, orchestral ones too, hold at most 79,
 MOST_NOTES_AT_ONCE = 32  # and at most 19 at one instant
 
+N_KEYS = 128
+
 _TINY_S = 1e-6
 
 
@@ -177,7 +179,9 @@ class NoteRules(Rules):
             if onset_s <= self._now_s + _TINY_S:
                 down |= self._struck
             if down:
-                return _unless_empty(allowed, ~np.isin(self._values.key, list(down)))
+                is_up = np.ones(N_KEYS + 1, dtype=bool)  # the last stands for no key
+                is_up[list(down)] = False
+                return _unless_empty(allowed, is_up[self._values.key])
         if k == self._values.length and self._is_note(previous):
             return self._lengths_in_time(allowed, previous, clock)
         return allowed

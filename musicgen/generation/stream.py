@@ -97,6 +97,7 @@ class MusicInMaking:
     ) -> None:
         self._tokenizer, self._plan = tokenizer, plan
         self._generator = generator
+        self._n_attributes = tokenizer.n_attributes
         self._settings = settings.resolve(tokenizer.attribute_names)
         self._hot = tuple(each.heated(HEAT) for each in self._settings)
         self._hot_until = 0
@@ -228,7 +229,7 @@ class MusicInMaking:
             self._context.append(self._made[-1][0])
         hot = len(self._made) < self._hot_until
         event: Event = ()
-        for k, uniform in enumerate(self._uniforms(self._tokenizer.n_attributes)):
+        for k, uniform in enumerate(self._uniforms(self._n_attributes)):
             settings = (self._hot if hot else self._settings)[k]
             logits = self._steps.logits(k, event)
             allowed = self._rules.allowed(k, event, self._clock)

@@ -49,7 +49,12 @@ class Progress:
     seconds_made: float
     seconds_wanted: float
     notes: int
-    new: NoteTable = field(repr=False)
+    played: tuple[PlayedEvent, ...] = field(repr=False)
+
+    @property
+    def new(self) -> NoteTable:
+        """All new notes so far."""
+        return _played_notes(self.played)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,6 +80,7 @@ class TakeStream(Iterator["Progress | Take"]):
         self._recipe = recipe
         self._events = events
         self._made: list[EventMade] = []
+        self._notes: list[PlayedEvent] = []
         self._prefilled: Prefilled | None = None
         self._finished: Finished | None = None
         self._take: Take | None = None
@@ -101,9 +107,13 @@ class TakeStream(Iterator["Progress | Take"]):
             self._spent_s += time.perf_counter() - began
             if isinstance(event, EventMade):
                 self._made.append(event)
+                if event.played.pitch is not None:
+                    self._notes.append(event.played)
                 self._n_made += not event.again
             elif isinstance(event, SteppedBack):
                 del self._made[event.index :]
+                played = [made.played for made in self._made]
+                self._notes = [each for each in played if each.pitch is not None]
             else:
                 self._finished = event
                 if not self._has_notes:
@@ -124,7 +134,7 @@ class TakeStream(Iterator["Progress | Take"]):
 
     @property
     def _has_notes(self) -> bool:
-        return any(made.played.pitch is not None for made in self._made)
+        return bool(self._notes)
 
     def close(self) -> None:
         """Stop, and forget what was made."""
@@ -134,15 +144,13 @@ class TakeStream(Iterator["Progress | Take"]):
 
     def _progress(self) -> Progress:
         plan = self._recipe.plan
-        played = [made.played for made in self._made]
-        now_s = played[-1].onset_s if played else plan.start_s
-        new = _played_notes(played)
+        now_s = self._made[-1].played.onset_s if self._made else plan.start_s
         self._furthest_s = max(self._furthest_s, min(now_s - plan.start_s, plan.wanted_s))
         return Progress(
             seconds_made=self._furthest_s,
             seconds_wanted=plan.wanted_s,
-            notes=len(new),
-            new=new,
+            notes=len(self._notes),
+            played=tuple(self._notes),
         )
 
     def _finish(self, reason: str) -> Take:
@@ -204,8 +212,8 @@ class TakeStream(Iterator["Progress | Take"]):
         return NoteTable.of(notes.onset_s + shift, notes.end_s + shift, notes.pitch, notes.velocity)
 
 
-def _played_notes(played: list[PlayedEvent]) -> NoteTable:
-    rows = [(p.onset_s, p.end_s, p.pitch, p.velocity) for p in played if p.pitch is not None]
+def _played_notes(played: tuple[PlayedEvent, ...]) -> NoteTable:
+    rows = [(p.onset_s, p.end_s, p.pitch, p.velocity) for p in played]
     return NoteTable.of(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
 
 

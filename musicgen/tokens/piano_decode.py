@@ -177,6 +177,10 @@ def last_releases(ids: np.ndarray | None) -> np.ndarray:
     return events.release[events.is_note][-MOST_SHARED:] - events.steps[-1]
 
 
+_OWN_LENGTHS_S = np.full(VOCAB_SIZES[3], np.nan)
+_OWN_LENGTHS_S[FIRST_LENGTH:FIRST_SHARED] = LENGTHS / STEPS_PER_S
+
+
 class PianoClock:
     """The time of events one by one, as `decode_events` tells it.
 
@@ -236,8 +240,7 @@ class PianoClock:
 
     def lengths_s(self, previous: Event) -> np.ndarray:
         """Return how long a note sounds with each length id (V,); see `EventClock`."""
-        lengths = np.full(VOCAB_SIZES[3], np.nan)
-        lengths[FIRST_LENGTH:FIRST_SHARED] = LENGTHS / STEPS_PER_S
+        lengths = _OWN_LENGTHS_S.copy()
         onset = self._steps + max(previous[0] - FIRST_GAP, 0)
         left = (np.array(self._releases[::-1]) - onset) / STEPS_PER_S
         lengths[FIRST_SHARED : FIRST_SHARED + len(left)] = np.where(left > 0, left, np.nan)
