@@ -57,7 +57,7 @@ class TrainingRecipe:
     minutes: float | None = None
     epochs: float | None = None
     batch_size: int = 4
-    learning_rate: float = 2e-3
+    learning_rate: float = 4e-3
     warmup_steps: int = 100
     optimizer: Literal["muon", "adamw"] = "muon"
     momentum: float = 0.95
