@@ -156,8 +156,8 @@ def test_settings_out_of_range_are_a_sentence(bad):
 
 def test_settings_by_attribute():
     settings = SamplingSettings(top_p=0.9, per_attribute={"velocity": {"temperature": 0.5}})
-    gap, velocity = settings.resolve(("gap", "velocity"))
-    assert (gap.temperature, gap.top_p) == (1.0, 0.9)
-    assert (velocity.temperature, velocity.top_p) == (0.5, 0.9)
+    pitch, velocity = settings.resolve(("pitch", "velocity"))
+    assert (pitch.temperature, pitch.top_p) == (1.0, 0.9)
+    assert (velocity.temperature, velocity.top_p) == (0.5, 1.0)
     with pytest.raises(ConfigError, match="'velocity'"):
         settings.resolve(("token",))
