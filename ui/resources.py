@@ -79,7 +79,7 @@ class Studio:
 
     def _load_quietly(self) -> None:
         try:
-            self.pipeline()
+            self.pipeline().prepare()  # the engine's code is loaded or compiled
         except MusicgenError:
             return  # said when the model is used
 

@@ -119,6 +119,7 @@ IMPORT_RULES = {
     "musicgen.model": ("symusic", "miditok", "streamlit"),
     "musicgen.engine": ("numba", "llvmlite", "symusic", "miditok", "streamlit"),
     "musicgen.generation": ("numba", "llvmlite", "streamlit"),
+    "musicgen.pipeline.music": ("numba", "llvmlite", "streamlit"),
     "musicgen.evaluation": ("torch", "miditok", "streamlit"),
     "musicgen.pipeline": ("torch", "miditok", "streamlit"),
 }
