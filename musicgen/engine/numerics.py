@@ -29,7 +29,15 @@ _C5, _C6, _C7 = (
     np.float32(1.9875691500e-4),
 )
 
-EXACT = {"fastmath": {"contract"}, "nogil": True, "_nrt": False, "error_model": "numpy"}
+# All is put inline: a function that is called could be one that this process compiled by itself,
+# or the copy that lies in a cached file, and the two need not round alike.
+EXACT = {
+    "fastmath": {"contract"},
+    "nogil": True,
+    "_nrt": False,
+    "error_model": "numpy",
+    "forceinline": True,
+}
 LOOSE = {**EXACT, "fastmath": {"contract", "reassoc", "nsz"}}
 """Sums in any order, so that they fill a machine's vectors. Never numba's whole "fastmath": a
 damaged model's nan must stay one, to be refused."""
