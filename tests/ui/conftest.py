@@ -56,13 +56,33 @@ def music() -> bytes:
 @pytest.fixture(scope="session")
 def app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app as `musicgen ui` does, and return its address."""
+    yield from _served([sys.executable, "-m", "musicgen"], tiny_model)
+
+
+SLOWLY = """
+import time
+from musicgen.cli.app import main
+from musicgen.generation.context import Context
+
+append = Context.append
+Context.append = lambda self, event: (time.sleep(0.2), append(self, event))[1]
+main()
+"""
+
+
+@pytest.fixture
+def slow_app_url(tiny_model: Path) -> Iterator[str]:
+    """Serve the app where an event takes a fifth of a second, and return its address."""
+    yield from _served([sys.executable, "-c", SLOWLY], tiny_model)
+
+
+def _served(musicgen: list[str], model: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "musicgen", "ui", "--no-browser", "--port", str(port)]
     server = subprocess.Popen(
-        [*command, "--model", str(tiny_model)],
+        [*musicgen, "ui", "--no-browser", "--port", str(port), "--model", str(model)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "OMP_NUM_THREADS": "1"},

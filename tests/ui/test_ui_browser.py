@@ -227,16 +227,21 @@ def test_a_reload_finds_the_takes_again(visit):
     assert visit.page.get_by_text("· seed").inner_text() == said
 
 
-def test_stop_and_keep(visit):
+def test_stop_and_keep(browser, slow_app_url):
+    """On a slow machine: elsewhere two minutes are made before anybody could stop them."""
+    visit = Visit(browser.new_page(), slow_app_url)
     slider = visit.page.get_by_role("slider", name="Length of the new music")
     slider.focus()
     visit.page.keyboard.press("End")
     visit.button("Generate").click()
-    visit.button("Stop and keep").wait_for()
     visit.page.get_by_text("Composing:").wait_for()
+    visit.page.get_by_text(re.compile(r"[1-9]\d* notes?")).first.wait_for()
     visit.button("Stop and keep").click()
     visit.page.get_by_text("· seed").wait_for()
-    assert notes_of(visit.download("MIDI"))
+    notes = notes_of(visit.download("MIDI"))
+    visit.page.close()
+    assert 0 < len(notes) < 60
+    assert visit.faults == []
 
 
 def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
