@@ -105,7 +105,7 @@ def _read(folder: Path, seconds: float) -> Generator[FolderProgress, None, Folde
                 raise NoUsableFilesError(
                     f"No piece of {folder} lasts {seconds:g} s: {step.short} are shorter, "
                     f"{step.unreadable} cannot be read.",
-                    hint="Choose shorter excerpts.",
+                    hint="Choose shorter excerpts (on the command line --seconds 30).",
                 )
             return step
         done, total = step
