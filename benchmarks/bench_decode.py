@@ -52,10 +52,12 @@ def peers(shape: Shape, threads: list[int], *, with_prefix: bool) -> dict[str, M
     else:
         print("left out: Hugging Face (pip install transformers)")
     if importlib.util.find_spec("llama_cpp") and importlib.util.find_spec("gguf"):
-        for quantization in ("q8_0", "q4_0"):
+        for quantization, int8_cache in (("q8_0", False), ("q8_0", True), ("q4_0", True)):
             for n in threads:
-                name = f"llama.cpp {quantization}, {n} thread{'s' * (n > 1)}"
-                found[name] = LlamaCpp(shape, quantization, n).measure
+                cache = ", int8 cache" * int8_cache
+                name = f"llama.cpp {quantization}{cache}, {n} thread{'s' * (n > 1)}"
+                peer = LlamaCpp(shape, quantization, n, int8_cache=int8_cache)
+                found[name] = peer.measure
     else:
         print("left out: llama.cpp (pip install llama-cpp-python gguf)")
     return found
@@ -89,7 +91,7 @@ def measure_takes(name: str, options: argparse.Namespace) -> None:
     base = next(iter(calls))
     if importlib.util.find_spec("llama_cpp") and importlib.util.find_spec("gguf"):
         for n in options.threads:
-            peer = LlamaCpp(shape, "q8_0", n, n_takes)
+            peer = LlamaCpp(shape, "q8_0", n, n_takes=n_takes, int8_cache=True)
             base = f"llama.cpp q8_0 batch 8, {n} thread{'s' * (n > 1)}"
             calls[base] = functools.partial(peer.measure, position, options.steps)
     measured = interleaved(calls, options.rounds)

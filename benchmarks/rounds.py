@@ -39,12 +39,12 @@ def interleaved(contenders: Mapping[str, Callable[[], float]], n_rounds: int) ->
 def print_table(title: str, measured: Mapping[str, list[float]], base: str, unit: str) -> None:
     """Print medians, spread and the ratio to `base`."""
     print(f"\n{title}")
-    print(f"{'':<34}{unit:>14}{'spread':>18}{'ratio':>9}")
+    print(f"{'':<40}{unit:>14}{'spread':>18}{'ratio':>9}")
     for name, figures in measured.items():
         low, high = min(figures), max(figures)
         ratio = ratio_of(measured, name, base)
         middle = statistics.median(figures)
-        print(f"{name:<34}{middle:>14,.0f}{f'{low:,.0f}–{high:,.0f}':>18}{ratio:>8.2f}×")
+        print(f"{name:<40}{middle:>14,.0f}{f'{low:,.0f}–{high:,.0f}':>18}{ratio:>8.2f}×")
 
 
 def ratio_of(measured: Mapping[str, list[float]], name: str, base: str) -> float:
