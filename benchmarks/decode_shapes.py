@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from musicgen.engine import StepDecoder, make_engine
-from musicgen.generation import SamplingSettings
+from musicgen.generation import AttributeSettings
 from musicgen.model import Decoder, DecoderConfig
 
 WINDOW = 1_280
 VOCABULARY = 1_024
-SETTINGS = SamplingSettings(top_p=0.95)
+SETTINGS = AttributeSettings(top_p=0.95)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

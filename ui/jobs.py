@@ -38,7 +38,7 @@ class Order:
 
     seconds: float
     temperature: float
-    top_p: float
+    top_p: float | None
     top_k: int
     min_p: float
     seed: int | None

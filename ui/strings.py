@@ -29,7 +29,11 @@ VARIETY_HELP: Final = (
 )
 ADVANCED: Final = "Advanced"
 TOP_P: Final = "Top-p"
-TOP_P_HELP: Final = "Choose among the likeliest pitches that together have this probability."
+TOP_P_HELP: Final = (
+    "Choose among the likeliest values that together have this probability, of every attribute of "
+    "a note. Left empty: 0.95 of pitches, and all values of time, velocity and length."
+)
+TOP_P_EMPTY: Final = "Automatic"
 TOP_K: Final = "Top-k"
 TOP_K_HELP: Final = "Choose among this many of the likeliest values. 0 means all."
 MIN_P: Final = "Min-p"

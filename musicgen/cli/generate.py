@@ -12,7 +12,7 @@ def generate(
     model: options.Model = "piano",
     seconds: options.Seconds = 30.0,
     temperature: options.Temperature = 1.0,
-    top_p: options.TopP = 0.95,
+    top_p: options.TopP = None,
     top_k: options.TopK = 0,
     min_p: options.MinP = 0.0,
     seed: options.Seed = None,

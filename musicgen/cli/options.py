@@ -91,11 +91,12 @@ Temperature = Annotated[
     ),
 ]
 TopP = Annotated[
-    float,
+    float | None,
     typer.Option(
         metavar="P",
         parser=number(0, 1),
-        help="Choose among the likeliest pitches that sum up to this share.",
+        help="Of every attribute, choose among the likeliest values that sum up to this share. "
+        "Without it: 0.95 of pitches, all values of time, velocity and length.",
     ),
 ]
 TopK = Annotated[

@@ -28,13 +28,14 @@ def statistics(
         ),
     ] = None,
     seconds: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="S",
             parser=options.number(SHORTEST_S, LONGEST_S),
-            help="Length of the excerpts that are compared.",
+            help="Length of the excerpts that are compared; without it: 60, or 30 where fewer than "
+            "half of the pieces last 60.",
         ),
-    ] = 60.0,
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Tell how a folder of music compares with a corpus: density, pitch, dynamics, repetition."""
@@ -42,10 +43,14 @@ def statistics(
         music = music_folder(console, folder)
         corpus = None if against is None else music_folder(console, against)
         report = _compare(console, music, seconds, corpus)
+        if report.notice:
+            console.note(report.notice)
         console.result({"folder": str(folder), **report.as_dict()}, *_lines(report))
 
 
-def _compare(console: Console, folder: Path, seconds: float, against: Path | None) -> FolderReport:
+def _compare(
+    console: Console, folder: Path, seconds: float | None, against: Path | None
+) -> FolderReport:
     from musicgen.evaluation import FolderReport, compare_folder
 
     for step in compare_folder(folder, seconds=seconds, against=against):

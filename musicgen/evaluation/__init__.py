@@ -12,11 +12,11 @@ from musicgen.evaluation.continuation import ContinuationFit, continuation_fit
 from musicgen.evaluation.discriminator import told_apart
 from musicgen.evaluation.excerpts import (
     Excerpt,
-    FolderMusic,
+    FolderPieces,
     cut_excerpt,
     cut_excerpts,
     heard_notes,
-    read_excerpts,
+    read_pieces,
 )
 from musicgen.evaluation.faults import Faults, find_faults, is_released, meets_length
 from musicgen.evaluation.folders import FolderProgress, FolderReport, compare_folder
@@ -38,7 +38,7 @@ __all__ = [
     "EvaluationReport",
     "Excerpt",
     "Faults",
-    "FolderMusic",
+    "FolderPieces",
     "FolderProgress",
     "FolderReport",
     "Measured",
@@ -61,7 +61,7 @@ __all__ = [
     "make_reference",
     "measure",
     "meets_length",
-    "read_excerpts",
+    "read_pieces",
     "sliding_windows",
     "surprise",
     "told_apart",

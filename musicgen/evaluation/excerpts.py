@@ -9,7 +9,8 @@ Shapes: N notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,21 +49,31 @@ class Excerpt:
     notes: NoteTable = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderMusic:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FolderPieces:
     """What a folder holds.
 
     Attributes:
-        excerpts: Of its files in their order.
-        pieces: Files that gave at least one.
-        short: Files that are shorter than one excerpt.
+        folder: Where it was read.
+        notes: Of each file with music, by its path below the folder, as `heard_notes` gives them.
         unreadable: Files without music that can be read.
     """
 
-    excerpts: tuple[Excerpt, ...]
-    pieces: int
-    short: int
+    folder: Path
+    notes: Mapping[str, NoteTable] = field(repr=False)
     unreadable: int
+
+    def filling(self, seconds: float) -> int:
+        """Return how many pieces are long enough for one excerpt at least."""
+        return sum(_fills(notes, seconds) for notes in self.notes.values())
+
+    def excerpts(self, seconds: float) -> list[Excerpt]:
+        """Return the excerpts of all pieces, in their order."""
+        return [
+            excerpt
+            for piece, notes in self.notes.items()
+            for excerpt in cut_excerpts(notes, piece=piece, seconds=seconds)
+        ]
 
 
 def heard_notes(source: ScoreTick | NoteTable) -> NoteTable:
@@ -100,38 +111,31 @@ def cut_excerpts(
         stride_s: From the start of one to that of the next; None for `seconds`. An excerpt counts
             if the piece sounds to 95% of it at least.
     """
-    end_s = float(notes.end_s.max(initial=0.0))
     start_s = 0.0
-    while end_s >= start_s + ENOUGH * seconds - _SLACK_S:
+    while _fills(notes, seconds, start_s=start_s):
         yield cut_excerpt(notes, piece=piece, start_s=start_s, seconds=seconds)
         start_s += seconds if stride_s is None else stride_s
 
 
-def read_excerpts(
-    folder: Path, *, seconds: float, stride_s: float | None = None
-) -> Iterator[tuple[int, int] | FolderMusic]:
-    """Read a folder's pieces and cut them; yield (files read, files in all), then the music.
+def _fills(notes: NoteTable, seconds: float, *, start_s: float = 0.0) -> bool:
+    end_s = float(notes.end_s.max(initial=0.0))
+    return end_s >= start_s + ENOUGH * seconds - _SLACK_S
+
+
+def read_pieces(folder: Path) -> Iterator[tuple[int, int] | FolderPieces]:
+    """Read a folder's pieces; yield (files read, files in all), then the pieces.
 
     Args:
         folder: MIDI files at any depth.
-        seconds: Length of an excerpt.
-        stride_s: From the start of one to that of the next; None for `seconds`.
 
     Raises:
         CorpusError: There is no such folder, or no MIDI file in it.
     """
     paths = list_music(folder)
-    found: list[Excerpt] = []
-    pieces = short = unreadable = 0
+    found: dict[str, NoteTable] = {}
     for done, path in enumerate(paths, start=1):
-        try:
-            notes = heard_notes(read_midi(path).score)
-        except (MidiReadError, TokenizerError):
-            unreadable += 1
-        else:
-            name = path.relative_to(folder).as_posix()
-            of_piece = list(cut_excerpts(notes, piece=name, seconds=seconds, stride_s=stride_s))
-            found += of_piece
-            pieces, short = pieces + bool(of_piece), short + (not of_piece)
+        # What cannot be read is counted: the number of files less that of the pieces.
+        with suppress(MidiReadError, TokenizerError):
+            found[path.relative_to(folder).as_posix()] = heard_notes(read_midi(path).score)
         yield done, len(paths)
-    yield FolderMusic(excerpts=tuple(found), pieces=pieces, short=short, unreadable=unreadable)
+    yield FolderPieces(folder=folder, notes=found, unreadable=len(paths) - len(found))

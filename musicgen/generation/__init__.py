@@ -10,10 +10,11 @@ from musicgen.generation.events import (
     StreamEvent,
 )
 from musicgen.generation.length import LengthPlan, fit_ending
-from musicgen.generation.settings import SamplingSettings
+from musicgen.generation.settings import AttributeSettings, SamplingSettings
 from musicgen.generation.stream import stream_events
 
 __all__ = [
+    "AttributeSettings",
     "EventMade",
     "Finished",
     "LengthPlan",

@@ -133,7 +133,7 @@ class MusicPipeline:
         *,
         seconds: float | None = 30.0,
         temperature: float = 1.0,
-        top_p: float = 0.95,
+        top_p: float | None = None,
         top_k: int = 0,
         min_p: float = 0.0,
         per_attribute: Mapping[str, Mapping[str, float]] | None = None,
@@ -162,7 +162,7 @@ class MusicPipeline:
         *,
         seconds: float | None = 30.0,
         temperature: float = 1.0,
-        top_p: float = 0.95,
+        top_p: float | None = None,
         top_k: int = 0,
         min_p: float = 0.0,
         per_attribute: Mapping[str, Mapping[str, float]] | None = None,
@@ -193,7 +193,7 @@ class MusicPipeline:
         only_new: bool = False,
         seconds: float | None = 30.0,
         temperature: float = 1.0,
-        top_p: float = 0.95,
+        top_p: float | None = None,
         top_k: int = 0,
         min_p: float = 0.0,
         per_attribute: Mapping[str, Mapping[str, float]] | None = None,
@@ -210,7 +210,8 @@ class MusicPipeline:
             seconds: Length of the new music, met within 5%; None lets the model end it, within ten
                 minutes.
             temperature: Above 1 bolder, below 1 safer, 0 always the most probable.
-            top_p: Keep the most probable choices that together reach this probability.
+            top_p: Keep the most probable choices that together reach this probability, of every
+                attribute; None for the defaults (`SamplingSettings`).
             top_k: Keep this many of the most probable choices; 0 for all.
             min_p: Keep choices at least this share as probable as the most probable.
             per_attribute: Other values for single attributes: `{"velocity": {"temperature": 0.8}}`.

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from musicgen.midi import NoteTable, notes_to_score, write_midi
 
 
 @pytest.fixture
@@ -16,6 +19,13 @@ def folder(piece: Path, tmp_path: Path) -> Path:
     for number in range(3):
         shutil.copy(piece, music / f"{number}.mid")
     return music
+
+
+def write_piece(path: Path, *, seconds: float) -> None:
+    onset = np.arange(0.0, seconds - 1.0, 0.5)
+    pitch = 60 + np.arange(len(onset)) % 12
+    notes = NoteTable.of(onset, onset + 1.0, pitch, np.full(len(onset), 70))
+    write_midi(notes_to_score(notes), path)
 
 
 def test_statistics_beside_a_folder(call, call_json, starter, folder):
@@ -35,6 +45,32 @@ def test_music_shorter_than_an_excerpt_is_a_sentence(call, folder):
     assert result.exit_code == 1
     assert "lasts 60 s" in result.stderr
     assert result.stdout == ""
+
+
+def test_takes_of_half_a_minute_need_no_option(call, call_json, tmp_path):
+    """Guards the refusal of a folder of takes as `musicgen generate` makes them: 30 s long."""
+    for number in range(3):
+        write_piece(tmp_path / f"{number}.mid", seconds=29.0)
+    result = call("statistics", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("3 excerpts of 30 s from 3 pieces")
+    notice = f"The excerpts are 30 s long: no piece of {tmp_path} lasts the usual 60 s."
+    assert notice in result.stderr.splitlines()
+    assert call_json("statistics", tmp_path)["notice"] == notice
+    # Half of the pieces are enough for the usual length, and nothing is to be said.
+    for number in range(3, 6):
+        write_piece(tmp_path / f"{number}.mid", seconds=60.0)
+    report = call_json("statistics", tmp_path)
+    assert (report["seconds"], report["excerpts"], report["short"]) == (60.0, 3, 3)
+    assert report["notice"] == ""
+
+
+def test_music_shorter_than_every_reference_is_told_the_way_on(call, folder):
+    """Guards the hint to choose `--seconds 30` where that was what had just failed."""
+    result = call("statistics", folder)
+    assert result.exit_code == 1
+    assert "lasts 30 s" in result.stderr
+    assert "--against FOLDER --seconds 10" in result.stderr
 
 
 def test_a_length_without_a_reference_is_a_sentence(call, folder):

@@ -17,7 +17,7 @@ from musicgen.engine.filters import (
     probabilities,
 )
 from musicgen.errors import ConfigError, GenerationError
-from musicgen.generation.settings import SamplingSettings
+from musicgen.generation.settings import AttributeSettings, SamplingSettings
 
 SCORES = arrays(
     np.float32, st.integers(1, 40), elements=st.floats(-1e4, 1e4, width=32, allow_subnormal=True)
@@ -33,7 +33,7 @@ def cases(draw):
     logits = draw(SCORES)
     allowed = draw(arrays(bool, len(logits)))
     allowed[draw(st.integers(0, len(logits) - 1))] = True
-    settings = SamplingSettings(
+    settings = AttributeSettings(
         temperature=draw(TEMPERATURES),
         top_p=draw(TOP_P),
         top_k=draw(TOP_K),
@@ -59,10 +59,10 @@ def test_a_draw_is_always_possible_finite_and_legal(case, uniform):
 def test_greedy_is_the_limit_of_cold(case):
     logits, allowed, _ = case
     best = int(np.argmax(np.where(allowed, logits, -np.inf)))
-    cold = filtered_probabilities(logits, allowed, SamplingSettings(temperature=0.0))
+    cold = filtered_probabilities(logits, allowed, AttributeSettings(temperature=0.0))
     assert cold[best] == 1.0
     for narrow in ({"top_k": 1}, {"top_p": 0.0}):
-        assert filtered_probabilities(logits, allowed, SamplingSettings(**narrow))[best] == 1.0
+        assert filtered_probabilities(logits, allowed, AttributeSettings(**narrow))[best] == 1.0
 
 
 @given(SCORES, TOP_K, TOP_P, MIN_P)
@@ -113,7 +113,7 @@ def test_temperature_flattens_and_sharpens():
 
 def test_of_equal_scores_greedy_takes_the_first():
     chances = filtered_probabilities(
-        np.zeros(5, np.float32), np.ones(5, bool), SamplingSettings(temperature=0.0)
+        np.zeros(5, np.float32), np.ones(5, bool), AttributeSettings(temperature=0.0)
     )
     assert choose(chances, 0.99) == 0
 
@@ -129,7 +129,7 @@ def test_what_is_no_number_is_refused(bad):
 
 def test_nothing_allowed_is_a_programmers_error():
     with pytest.raises(ValueError, match="at least one"):
-        filtered_probabilities(np.zeros(3, np.float32), np.zeros(3, bool), SamplingSettings())
+        filtered_probabilities(np.zeros(3, np.float32), np.zeros(3, bool), AttributeSettings())
 
 
 @pytest.mark.parametrize(
@@ -158,6 +158,6 @@ def test_settings_by_attribute():
     settings = SamplingSettings(top_p=0.9, per_attribute={"velocity": {"temperature": 0.5}})
     pitch, velocity = settings.resolve(("pitch", "velocity"))
     assert (pitch.temperature, pitch.top_p) == (1.0, 0.9)
-    assert (velocity.temperature, velocity.top_p) == (0.5, 1.0)
+    assert (velocity.temperature, velocity.top_p) == (0.5, 0.9)
     with pytest.raises(ConfigError, match="'velocity'"):
         settings.resolve(("token",))

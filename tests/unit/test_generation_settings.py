@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import pytest
+
 from musicgen.generation import SamplingSettings
 
 NAMES = ("gap", "pitch", "velocity", "length")
 
 
-def test_a_nucleus_leaves_scales_alone():
+def top_p(settings: SamplingSettings, names: tuple[str, ...] = NAMES) -> list[float]:
+    return [each.top_p for each in settings.resolve(names)]
+
+
+@pytest.mark.parametrize("asked", [0.0, 0.9, 1.0])
+def test_a_nucleus_that_is_asked_for_is_one_of_every_attribute(asked):
+    """Guards the command line's contract: --top-p acts on all attributes, not on pitches alone."""
+    assert top_p(SamplingSettings(top_p=asked)) == [asked] * 4
+
+
+def test_by_default_scales_have_no_nucleus():
     """Guards dry music: of 323 narrow lengths a nucleus of 95% kept the short ones."""
-    top_p = [each.top_p for each in SamplingSettings(top_p=0.9).resolve(NAMES)]
-    assert top_p == [1.0, 0.9, 1.0, 1.0]
+    assert top_p(SamplingSettings()) == [1.0, 0.95, 1.0, 1.0]
+    assert top_p(SamplingSettings(), ("token",)) == [0.95]
 
 
-def test_a_nucleus_of_nothing_takes_the_likeliest_everywhere():
-    assert [each.top_p for each in SamplingSettings(top_p=0.0).resolve(NAMES)] == [0.0] * 4
-
-
-def test_a_scale_has_a_nucleus_where_one_asks_for_it():
+def test_one_attribute_may_differ():
     settings = SamplingSettings(per_attribute={"length": {"top_p": 0.8}})
-    assert [each.top_p for each in settings.resolve(NAMES)] == [1.0, 0.95, 1.0, 0.8]
-    assert [each.top_p for each in SamplingSettings().resolve(("token",))] == [0.95]
+    assert top_p(settings) == [1.0, 0.95, 1.0, 0.8]

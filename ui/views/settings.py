@@ -17,7 +17,7 @@ _DEFAULTS = {
     "start": strings.SCRATCH,
     "length": 30,
     "variety": 1.0,
-    "top_p": 0.95,
+    "top_p": None,
     "top_k": 0,
     "min_p": 0.0,
     "seed": None,
@@ -65,7 +65,15 @@ def _start_changed(desk: Desk) -> None:
 
 
 def _advanced() -> None:
-    st.slider(strings.TOP_P, 0.5, 1.0, step=0.01, key="top_p", help=strings.TOP_P_HELP)
+    st.number_input(
+        strings.TOP_P,
+        min_value=0.0,
+        max_value=1.0,
+        step=0.01,
+        key="top_p",
+        placeholder=strings.TOP_P_EMPTY,
+        help=strings.TOP_P_HELP,
+    )
     st.slider(strings.TOP_K, 0, 128, key="top_k", help=strings.TOP_K_HELP)
     st.slider(strings.MIN_P, 0.0, 0.3, step=0.01, key="min_p", help=strings.MIN_P_HELP)
     number, dice = st.columns([3, 1], vertical_alignment="bottom")
@@ -133,7 +141,7 @@ def _go(studio: Studio, desk: Desk) -> None:
     order = Order(
         seconds=float(state["length"]),
         temperature=float(state["variety"]),
-        top_p=float(state["top_p"]),
+        top_p=None if state["top_p"] is None else float(state["top_p"]),
         top_k=int(state["top_k"]),
         min_p=float(state["min_p"]),
         seed=None if state["seed"] is None else int(state["seed"]),
