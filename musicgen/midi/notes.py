@@ -60,7 +60,7 @@ class NoteTable:
         tracks = np.broadcast_to(np.asarray(track, dtype=np.int64), onset.shape)
         if onset.ndim != 1 or {c.shape for c in (end, pitches, velocities)} != {onset.shape}:
             raise ValueError("all columns of a note table must have the one shape (N,)")
-        order = np.lexsort((end, tracks, velocities, pitches, onset))
+        order = order_by(onset, pitches, velocities, tracks, end)
         return cls(
             onset_s=onset[order],
             end_s=end[order],
@@ -75,6 +75,22 @@ class NoteTable:
     def select(self, mask: NDArray[np.bool_] | NDArray[np.int64] | slice) -> NoteTable:
         """Return the notes that a mask, indices (ascending) or a slice pick."""
         return NoteTable(**{name: getattr(self, name)[mask] for name in _FIELDS})
+
+
+def order_by(first: NDArray, *others: NDArray) -> NDArray[np.int64]:
+    """Return the order by one column (N,) and, where it is equal, by the others in turn.
+
+    The same as `np.lexsort` with the columns reversed, and far faster for onsets of a performance:
+    most are in order already, and few are equal.
+    """
+    order = np.argsort(first, kind="stable")
+    ascending = first[order]
+    is_next_equal = ascending[1:] == ascending[:-1]
+    if is_next_equal.any():
+        tied = np.flatnonzero(np.append(is_next_equal, False) | np.append(False, is_next_equal))
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((*(other[rows] for other in others[::-1]), ascending[tied]))]
+    return order
 
 
 def note_table(score: Score, *, include_drums: bool = False) -> NoteTable:
@@ -189,7 +205,7 @@ def notes_to_score(
     if len(notes):
         # In a file a release ends the earliest note of its key: of two struck at once, the shorter
         # must come first, or they would come back with each other's lengths.
-        order = np.lexsort((end, notes.pitch, start))
+        order = order_by(start, notes.pitch, end)
         track.notes = NoteTickList.from_numpy(
             start[order].astype(np.int32),
             (end - start)[order].astype(np.int32),

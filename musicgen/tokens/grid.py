@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musicgen.errors import TokenizerError
-from musicgen.midi.notes import NoteTable
+from musicgen.midi.notes import NoteTable, order_by
 
 STEPS_PER_S = 100
 GRID_MS = 1000.0 / STEPS_PER_S
@@ -77,7 +77,7 @@ def steps_to_next_stroke(onset: np.ndarray, pitch: np.ndarray) -> np.ndarray:
 def from_grid(notes: GridNotes) -> tuple[NoteTable, np.ndarray]:
     """Notes in seconds, and for each row of them the note (N,) it was."""
     # The order of a NoteTable, so that its rows can be traced back.
-    order = np.lexsort((notes.length, notes.velocity, notes.pitch, notes.onset))
+    order = order_by(notes.onset, notes.pitch, notes.velocity, notes.length)
     table = NoteTable.of(
         notes.onset[order] / STEPS_PER_S,
         (notes.onset + notes.length)[order] / STEPS_PER_S,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from musicgen.midi.notes import NoteTable
+from musicgen.midi.notes import NoteTable, order_by
 from musicgen.tokens import piano_decode
 from musicgen.tokens.base import DecodedEvents, Event, SchemeFacts, Tokenizer
 from musicgen.tokens.grid import GRID_MS, VELOCITY_BINS, steps_to_next_stroke, to_grid
@@ -74,7 +74,7 @@ class PianoTokenizer(Tokenizer):
         """Encode notes in seconds; see `Tokenizer.encode`."""
         grid = to_grid(notes)
         velocity = FIRST_VELOCITY + grid.velocity // VELOCITIES_PER_BIN
-        order = np.lexsort((length_ids(grid.length), velocity, grid.pitch, grid.onset))
+        order = order_by(grid.onset, grid.pitch, velocity, length_ids(grid.length))
         onset, pitch = grid.onset[order], grid.pitch[order]
         room = steps_to_next_stroke(onset, pitch)
 

@@ -44,37 +44,39 @@ def tell_releases(onset: np.ndarray, length: np.ndarray, room: np.ndarray) -> np
         (N,) int64 ids of the attribute `length`.
     """
     plain = length_ids(length)
-    told = onset + LENGTHS[plain - FIRST_LENGTH]
+    stored = LENGTHS[plain - FIRST_LENGTH]
+    told = onset + stored
     # A stored length may overshoot its own rounding, up to the next stroke: that is cut as well.
-    is_cut = (length == room) | (LENGTHS[plain - FIRST_LENGTH] >= room)
-    release, shared = told.copy(), np.zeros(len(onset), dtype=np.int64)
-    followers = np.arange(1, MOST_SHARED + 1)
+    is_cut = (length == room) | (stored >= room)
+    # Before the first note stand some that are over, so that every note has eight before it.
+    release = np.concatenate([np.full(MOST_SHARED, -1), told])
+    shared = np.zeros(len(onset), dtype=np.int64)
+    is_due = np.zeros(len(release), dtype=bool)
     at = np.arange(len(onset))
     while len(at):
-        found = _nearest_match(at, release, onset[at], plain[at], is_cut[at], room[at])
-        released = np.where(found > 0, release[at - found], told[at])
-        changed = at[released != release[at]]
-        release[at], shared[at] = released, found
-        at = np.unique((changed[:, None] + followers).ravel())
+        left = release.take(at + _SOURCES, mode="clip") - onset[at]
+        fits = length_ids(left) == plain[at]
+        fits |= is_cut[at] & (left >= room[at])
+        fits &= left > 0
+        nearness = (fits * _NEARNESS).max(axis=0).astype(np.int64)
+        found = np.where(nearness > 0, MOST_SHARED + 1 - nearness, 0)
+        released = np.where(found > 0, release[at + MOST_SHARED - found], told[at])
+        changed = at[released != release[at + MOST_SHARED]]
+        release[at + MOST_SHARED], shared[at] = released, found
+        if not len(changed):
+            break
+        is_due[changed[:, None] + _FOLLOWERS] = True
+        begin, stop = changed[0] + 1, changed[-1] + MOST_SHARED + 1
+        at = begin + np.flatnonzero(is_due[begin:stop])
+        is_due[begin:stop] = False
         at = at[at < len(onset)]
     return np.where(shared > 0, FIRST_SHARED + shared - 1, plain)
 
 
-def _nearest_match(
-    at: np.ndarray,
-    release: np.ndarray,
-    onset: np.ndarray,
-    plain: np.ndarray,
-    is_cut: np.ndarray,
-    room: np.ndarray,
-) -> np.ndarray:
-    """Return how many notes before each of the notes `at` its match lies, 0 without one."""
-    found = np.zeros(len(at), dtype=np.int64)
-    for n in range(MOST_SHARED, 0, -1):
-        left = release[np.maximum(at - n, 0)] - onset
-        fits = (length_ids(left) == plain) | (is_cut & (left >= room))
-        found[(at >= n) & (left > 0) & fits] = n
-    return found
+_FOLLOWERS = np.arange(1, MOST_SHARED + 1)
+_SOURCES = (MOST_SHARED - _FOLLOWERS)[:, None]
+"""From a note to those 1 … 8 before it, in an array with eight more notes before the first."""
+_NEARNESS = (MOST_SHARED + 1 - _FOLLOWERS).astype(np.uint8)[:, None]
 
 
 def find_releases(

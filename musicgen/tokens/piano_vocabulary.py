@@ -64,8 +64,8 @@ VOCAB_SIZES = (
 
 
 def length_ids(steps: np.ndarray) -> np.ndarray:
-    """Ids of lengths (N,) in steps, int64; beyond the last the last."""
-    return _ID_OF_STEPS[np.clip(steps, 1, _BOUNDS[-1])]
+    """Ids of lengths in steps, int64, of any shape; beyond the last the last."""
+    return _ID_OF_STEPS.take(steps, mode="clip")  # the first entry, of no step, is that of one
 
 
 def velocity_of(velocity_id: int | np.ndarray) -> int | np.ndarray:

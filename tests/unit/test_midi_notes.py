@@ -14,6 +14,7 @@ from musicgen.midi import (
     notes_to_score,
     pedal_spans,
 )
+from musicgen.midi.notes import order_by
 
 
 def score_of(notes: list[tuple[int, int, int]], pedal: list[tuple[int, int]] = ()) -> ScoreTick:
@@ -141,3 +142,13 @@ def test_notes_to_score_refuses_times_that_midi_cannot_name() -> None:
 def test_note_table_refuses_columns_of_different_lengths() -> None:
     with pytest.raises(ValueError, match="shape"):
         NoteTable.of([0.0, 1.0], [1.0], [60], [64])
+
+
+def test_ordering_by_columns_is_that_of_lexsort():
+    """Guards the short way: only equal onsets are sorted by the other columns."""
+    rng = np.random.default_rng(2)
+    for n, kinds in ((0, 1), (1, 1), (2, 1), (200, 3), (200, 150), (300, 10**6)):
+        columns = [rng.integers(0, most, n) for most in (kinds, 4, 3, 2)]
+        expected = np.lexsort(columns[::-1])
+        np.testing.assert_array_equal(order_by(*columns), expected)
+        np.testing.assert_array_equal(order_by(columns[0] / 7, *columns[1:]), expected)
