@@ -9,6 +9,7 @@ import time
 import torch
 
 from musicgen.model import Decoder
+from musicgen.training.curriculum import Curriculum
 from musicgen.training.optim import make_optimizers
 from musicgen.training.recipe import DEFAULT_MINUTES, TrainingRecipe
 from musicgen.training.step import make_loss, optimizer_step
@@ -23,7 +24,7 @@ _SHARE_FOR_TRIAL = 0.1
 
 
 def steps_of(
-    recipe: TrainingRecipe, decoder: Decoder, sampler: WindowSampler, device: torch.device
+    recipe: TrainingRecipe, decoder: Decoder, curriculum: Curriculum, device: torch.device
 ) -> tuple[int, float | None]:
     """Return the number of steps, and the trial's seconds a step where there was one.
 
@@ -32,12 +33,16 @@ def steps_of(
     if recipe.steps is not None:
         return recipe.steps, None
     if recipe.epochs is not None:
-        windows = recipe.epochs * sampler.windows_an_epoch
-        return max(1, round(windows / recipe.batch_size)), None
+        events = recipe.epochs * curriculum.phases[-1].sampler.events_an_epoch
+        return max(1, round(events / curriculum.mean(lambda each: each.events_a_step))), None
     minutes = DEFAULT_MINUTES if recipe.minutes is None else recipe.minutes
     began = time.monotonic()
     budget_s = _SHARE_FOR_TRIAL * 60 * minutes
-    seconds = _seconds_a_step(recipe, copy.deepcopy(decoder), sampler, device, budget_s)
+    budget_s /= len(curriculum.phases)
+    trial = copy.deepcopy(decoder)
+    seconds = curriculum.mean(
+        lambda sampler: _seconds_a_step(recipe, trial, sampler, device, budget_s)
+    )
     left = 60 * minutes * _SHARE_FOR_STEPS - (time.monotonic() - began)
     return max(1, int(left / seconds)), seconds
 

@@ -53,7 +53,7 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
     """
     recipe, decoder, steps = plan.recipe, plan.decoder, plan.steps
     losses = make_loss(decoder, recipe, plan.device)
-    sampler = plan.sampler()
+    curriculum = plan.curriculum()
     windows = validation_windows(plan)
     every = recipe.validate_steps or max(10, steps // 20)
     at = _Standing(
@@ -65,7 +65,7 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
     try:
         while at.step < steps:
             began = time.monotonic()
-            ids = torch.from_numpy(sampler.batch(at.step)).to(plan.device)
+            ids = torch.from_numpy(curriculum.batch(at.step, steps)).to(plan.device)
             rate = learning_rate(recipe, at.step, steps)
             loss, norm = optimizer_step(
                 losses, ids, decoder, plan.optimizers, rate=rate, clip_norm=recipe.clip_norm

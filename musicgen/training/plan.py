@@ -15,13 +15,13 @@ from musicgen.corpus import Corpus, ScanProgress, build_corpus
 from musicgen.errors import ResumeMismatchError, TrainingError
 from musicgen.model import Decoder
 from musicgen.tokens import FLAT_SCHEMES, Tokenizer, get_tokenizer, tokenizer_from_json
+from musicgen.training.curriculum import Curriculum, curriculum_of
 from musicgen.training.flat import fit_flat_tokenizer
 from musicgen.training.length import few_steps_notice, steps_of
 from musicgen.training.optim import Optimizers, make_optimizers
 from musicgen.training.precision import faster_precision
 from musicgen.training.recipe import RunFacts, TrainingRecipe
 from musicgen.training.run import Run, RunState, restore_optimizers, unwritable
-from musicgen.training.windows import WindowSampler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +60,10 @@ class Plan:
     parent: str
     notice: str
 
-    def sampler(self) -> WindowSampler:
+    def curriculum(self) -> Curriculum:
         """Return the order of the training windows."""
-        return WindowSampler(
-            self.corpus.events("train"),
-            self.corpus.pieces("train"),
-            seq_len=self.recipe.seq_len,
-            batch_size=self.recipe.batch_size,
-            seed=self.recipe.seed,
-        )
+        corpus = self.corpus
+        return curriculum_of(self.recipe, corpus.events("train"), corpus.pieces("train"))
 
     def summary(self, step: int, bits_per_note: float | None) -> dict[str, Any]:
         """Return what a checkpoint tells about its training."""
@@ -192,7 +187,8 @@ def _fresh(
         recipe = replace(recipe, precision=faster_precision(device))
     if parent is not None:
         decoder = parent.decoder
-        recipe = replace(recipe, seq_len=decoder.config.max_seq_len)
+        # Short windows are for a model that knows nothing yet.
+        recipe = replace(recipe, seq_len=decoder.config.max_seq_len, early_seq_len=None)
         notice = f"It begins with the weights of {parent.name}; the sizes are that model's."
     else:
         decoder = Decoder(recipe.decoder_config(tokenizer.vocab_sizes), seed=recipe.seed)
@@ -213,7 +209,7 @@ def _fresh(
         parent="" if parent is None else parent.sha256,
         notice=notice,
     )
-    steps, seconds_per_step = steps_of(recipe, decoder, plan.sampler(), device)
+    steps, seconds_per_step = steps_of(recipe, decoder, plan.curriculum(), device)
     facts = RunFacts(
         recipe=recipe,
         steps=steps,

@@ -23,12 +23,15 @@ class TrainingRecipe:
         d_ff: Hidden width of a block's MLP.
         d_head_ff: Hidden width of an attribute head's MLP.
         seq_len: Events a window predicts, and the model's context.
+        early_seq_len: Events a window predicts in the first steps; it doubles until `seq_len`.
+            None, or what is no shorter than that, for windows of one length.
+        early_share: Share of the steps that reads windows shorter than `seq_len`.
         scheme: Token scheme.
         flat_vocab_size: Ids of a flat scheme's byte-pair encoding.
         steps: Optimizer steps; at most one of steps, minutes and epochs is given.
         minutes: Time, turned into steps by a short trial.
         epochs: Times through the training pieces.
-        batch_size: Windows a step.
+        batch_size: Windows a step; of shorter windows as many more.
         learning_rate: At its peak.
         warmup_steps: Steps of rising rate; after them it falls in a straight line to zero.
         optimizer: "muon" for matrices (with AdamW for the rest), or "adamw" for all.
@@ -51,6 +54,8 @@ class TrainingRecipe:
     d_ff: int | None = None
     d_head_ff: int | None = None
     seq_len: int = 512
+    early_seq_len: int | None = 128
+    early_share: float = 0.6
     scheme: str = "piano"
     flat_vocab_size: int = 1024
     steps: int | None = None
@@ -98,6 +103,8 @@ class TrainingRecipe:
 
 _RANGES = (
     ("seq_len", 8, 65_536),
+    ("early_seq_len", 8, 65_536),
+    ("early_share", 0.0, 1.0),
     ("flat_vocab_size", 300, 60_000),
     ("steps", 1, 100_000_000),
     ("minutes", 0.05, 1_000_000),
@@ -127,7 +134,7 @@ class RunFacts:
     """What a run fixed at its start, in RUN/run.json.
 
     Attributes:
-        version: Of this format.
+        version: Of this format; 2 since runs begin with short windows.
         recipe: The settings.
         steps: Optimizer steps in all; from here on the run counts these, not minutes.
         trial_seconds_per_step: Measured for `minutes`, else None.
@@ -137,7 +144,7 @@ class RunFacts:
         corpus_summary: The corpus in a sentence.
     """
 
-    version: int = 1
+    version: Literal[2] = 2
     recipe: TrainingRecipe
     steps: int
     trial_seconds_per_step: float | None

@@ -40,7 +40,7 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
             ]
         )
 
-    return torch.compile(losses) if recipe.compile else losses
+    return torch.compile(losses, dynamic=False) if recipe.compile else losses
 
 
 def optimizer_step(

@@ -48,6 +48,8 @@ class WindowSampler:
         self._starts = np.array([piece.start for piece in pieces])
         self._inner = np.array([piece.n_events // self.seq_len for piece in pieces])
         self.windows_an_epoch = int(len(pieces) + self._inner.sum())
+        self.events_an_epoch = self.windows_an_epoch * self.seq_len
+        self.events_a_step = batch_size * self.seq_len
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
 
     def batch(self, step: int) -> np.ndarray:

@@ -43,6 +43,7 @@ RECIPE = TrainingRecipe(
     d_ff=32,
     d_head_ff=32,
     seq_len=32,
+    early_seq_len=16,
     batch_size=2,
     steps=24,
     warmup_steps=4,

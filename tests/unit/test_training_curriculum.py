@@ -1,0 +1,65 @@
+"""Short windows first, whole ones later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from musicgen.corpus import Piece
+from musicgen.model import Decoder, DecoderConfig
+from musicgen.training import TrainingRecipe
+from musicgen.training.curriculum import Curriculum, curriculum_of
+from musicgen.training.length import steps_of
+
+EVENTS = np.arange(4_000).reshape(1_000, 4)
+PIECE = Piece(
+    path="a.mid", split="train", start=0, n_events=1_000, n_notes=998, seconds=99.0, digest=""
+)
+
+
+def recipe(**settings: Any) -> TrainingRecipe:
+    return replace(TrainingRecipe(seq_len=32, batch_size=2, early_seq_len=8), **settings)
+
+
+def curriculum(**settings) -> Curriculum:
+    return curriculum_of(recipe(**settings), EVENTS, [PIECE])
+
+
+def shapes(made: Curriculum, steps: int) -> list[tuple[int, int]]:
+    return [made.batch(step, steps).shape[:2] for step in range(steps)]
+
+
+def test_windows_double_while_their_number_halves():
+    """Guards equal steps: a step of short windows reads as many events as one of whole ones."""
+    early = [(8, 9)] * 2 + [(4, 17)] * 2
+    assert shapes(curriculum(early_share=0.5), 8) == early + [(2, 33)] * 4
+
+
+@pytest.mark.parametrize(
+    "settings", [{"early_seq_len": None}, {"early_seq_len": 32}, {"early_share": 0.0}]
+)
+def test_without_early_windows_all_are_whole(settings):
+    assert shapes(curriculum(**settings), 4) == [(2, 33)] * 4
+
+
+def test_the_last_length_need_not_be_a_doubling():
+    assert [length for _, length in shapes(curriculum(early_seq_len=12, early_share=0.5), 4)] == [
+        13,
+        25,
+        33,
+        33,
+    ]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_an_epoch_counts_events_not_windows(share: float):
+    """Guards epochs that end too early: an epoch has more short windows than whole ones."""
+    decoder = Decoder(DecoderConfig(vocab_sizes=(8,), d_model=16, n_layers=1, d_ff=16))
+    settings = recipe(early_share=share, epochs=1)
+    made = curriculum_of(settings, EVENTS, [PIECE])
+    steps, _ = steps_of(settings, decoder, made, torch.device("cpu"))
+    assert steps == 16  # 31 windows of 32 events in the piece and one at its beginning, two a step
