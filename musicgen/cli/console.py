@@ -68,12 +68,17 @@ class Console:
         self.end_progress()
         typer.echo(visible(line), err=True)
 
-    def progress(self, line: str, *, always: bool = False) -> None:
-        """Write where a long command stands, at most ten times a second (in a log: every 10 s)."""
+    def progress(self, line: str, *, last: bool = False) -> None:
+        """Write where a long command stands, at most ten times a second (in a log: every 10 s).
+
+        Args:
+            line: What to write.
+            last: It is the stage's last, which is always written: a log must not end at 1 of 2.
+        """
         terminal = sys.stderr.isatty()
         now_s = time.monotonic()
         pause_s = TERMINAL_PAUSE_S if terminal else LOG_PAUSE_S
-        if not always and now_s - self._last_progress_s < pause_s:
+        if not last and now_s - self._last_progress_s < pause_s:
             return
         self._last_progress_s = now_s
         if terminal:

@@ -54,5 +54,5 @@ def _measure(console: Console, checkpoint: Checkpoint, folder: Path) -> Evaluati
         if isinstance(step, EvaluationReport):
             return step
         what = "files read" if step.stage == "read" else "windows measured"
-        console.progress(f"{step.done:,} of {step.total:,} {what}")
+        console.progress(f"{step.done:,} of {step.total:,} {what}", last=step.done == step.total)
     raise RuntimeError("the evaluation ended without a report")

@@ -57,7 +57,8 @@ def _compare(
         if isinstance(step, FolderReport):
             return step
         what = "files read" if step.stage == "read" else "excerpts measured"
-        console.progress(f"{step.folder}: {step.done:,} of {step.total:,} {what}")
+        line = f"{step.folder}: {step.done:,} of {step.total:,} {what}"
+        console.progress(line, last=step.done == step.total)
     raise RuntimeError("the comparison ended without a report")
 
 

@@ -165,7 +165,8 @@ def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
         if isinstance(event, training.StepDone):
             console.progress(
                 f"step {event.step:,} of {event.steps:,}, loss {event.loss:.3f}, "
-                f"{event.events_per_s:,.0f} events a second, {duration(event.seconds_left)} left"
+                f"{event.events_per_s:,.0f} events a second, {duration(event.seconds_left)} left",
+                last=event.step == event.steps,
             )
         elif isinstance(event, training.Validated):
             best = ", the best so far" if event.is_best else ""
@@ -182,7 +183,8 @@ def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
         elif isinstance(event, training.Finished):
             _say_end(console, event, report, output)
         else:
-            console.progress(f"{event.done:,} of {event.total:,} files read")
+            line = f"{event.done:,} of {event.total:,} files read"
+            console.progress(line, last=event.done == event.total)
 
 
 def _say_plan(console: Console, plan: Any) -> None:

@@ -62,7 +62,7 @@ def test_progress_in_a_log_is_sparse(capsys):
     console = Console(as_json=False)
     for number in range(100):
         console.progress(f"step {number}")
-    console.progress("last", always=True)
+    console.progress("last", last=True)
     assert capsys.readouterr().err == "step 0\nlast\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -38,6 +39,13 @@ def test_statistics_beside_a_folder(call, call_json, starter, folder):
     said = call("statistics", starter, "--against", starter, "--seconds", "20").stdout
     assert "pitch_mean" in said
     assert "times that of held-out music" in said
+
+
+def test_progress_in_a_log_ends_with_the_last_file(call, starter):
+    """Guards a log that ended at `1 of 24 files read`: what followed within 10 s was left out."""
+    said = call("statistics", starter, "--against", starter, "--seconds", "20").stderr
+    assert said.count(": 24 of 24 files read") == 2
+    assert len(re.findall(r": (\d+) of \1 excerpts measured", said)) == 2
 
 
 def test_music_shorter_than_an_excerpt_is_a_sentence(call, folder):

@@ -55,6 +55,9 @@ def test_a_run_makes_a_model_that_every_command_takes(call, call_json, starter, 
     assert report["bits_per_note"] > 0
     assert "24 pieces" in result.stderr
     assert "bits a note" in result.stderr
+    # Guards a log that ended at `1 of 24 files read` and at an early step.
+    assert "24 of 24 files read" in result.stderr
+    assert "step 3 of 3, loss" in result.stderr
     for model in (run, report["model"]):
         out = tmp_path / "a.mid"
         [take] = call_json("generate", "-o", out, "--model", model, "--seconds", 2)["takes"]
