@@ -20,7 +20,7 @@ def test_singular_values_are_pulled_together_and_vectors_kept(shape):
     assert strong.float().mean() > 0.9
     assert diagonal[strong].min() > 0.18
     assert diagonal[strong].max() < 1.9
-    assert diagonal[strong].median() > 1.0
+    assert diagonal[strong].median() > 0.8
 
 
 def test_the_size_of_a_gradient_does_not_matter():
