@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from musicgen.audio.blocks import BLOCK
 from musicgen.audio.mp3 import mp3_bytes
+from musicgen.audio.passages import Passage, render_passage
 from musicgen.audio.rendering import MAX_SECONDS, render
 from musicgen.audio.sound import SAMPLE_RATE, Sound, wav_bytes
 
-__all__ = ["MAX_SECONDS", "SAMPLE_RATE", "Sound", "mp3_bytes", "render", "wav_bytes"]
+__all__ = [
+    "BLOCK",
+    "MAX_SECONDS",
+    "SAMPLE_RATE",
+    "Passage",
+    "Sound",
+    "mp3_bytes",
+    "render",
+    "render_passage",
+    "wav_bytes",
+]

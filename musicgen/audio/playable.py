@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musicgen.audio.blocks import in_blocks
 from musicgen.audio.instruments import GM_NAMES, FontContents
 from musicgen.errors import AudioError
 from musicgen.midi import NoteTable, fold_pedal, note_table, read_midi
@@ -33,7 +34,8 @@ class Playable:
     """What a synthesizer is given.
 
     Attributes:
-        data: A MIDI file of channel messages and tempi that lasts a little longer than `seconds`.
+        data: A MIDI file of channel messages in one track that lasts a little longer than
+            `seconds`; its ticks are half a block of the synthesizer (`blocks`).
         notes: Its notes as they ring, pedal folded in, (N,).
         is_drum: Which of them are drums, bool (N,).
         seconds: How long the sound shall be.
@@ -71,10 +73,10 @@ def make_playable(midi: bytes, font: FontContents, *, max_seconds: float) -> Pla
     events, replaced = _with_instruments_of(font, events)
     # A synthesizer stops with the file's last event: one that does nothing makes room for the tail.
     last_tick = int(np.ceil(clock.ticks(music_s + TAIL_S + 0.1)))
-    ends = np.full_like(events.end_ticks, last_tick)
-    room = Row(track=len(ends) - 1, tick=last_tick, status=_CONTROLLER << 4, data1=3)
+    events = in_blocks(replace(events, end_ticks=np.array([last_tick])), clock)
+    room = Row(track=0, tick=int(events.end_ticks[0]), status=_CONTROLLER << 4, data1=3)
     return Playable(
-        data=to_bytes(replace(events, end_ticks=ends).insert([room], first=False)),
+        data=to_bytes(events.insert([room], first=False)),
         notes=rung,
         is_drum=np.isin(rung.track, drums),
         seconds=music_s + TAIL_S,

@@ -20,6 +20,7 @@ Engine = Callable[[Playable], "NDArray[np.float32] | None"]
 """Plays music as float32 (C, N) at `SAMPLE_RATE`; None if it is not on this machine."""
 
 MAX_SECONDS = 20 * 60.0  # of sound: 230 MB as WAV
+FADE_S = 0.7 * TAIL_S
 ENGINES: tuple[tuple[str, Engine], ...] = (
     ("midirenderer", play_midirenderer),
     ("fluidsynth", play_fluidsynth),
@@ -66,10 +67,12 @@ def render(
                 failures.append(f"The synthesizer {name} gave silence.")
                 continue
             told.append("Nothing is heard: the file turns the volume down to 0.")
+        samples, gain = finish(samples, seconds=music.seconds, fade_s=FADE_S)
         return Sound(
-            samples=finish(samples, seconds=music.seconds, fade_s=0.7 * TAIL_S),
+            samples=samples,
             sample_rate=SAMPLE_RATE,
             engine=name,
+            gain=gain,
             warnings=(*music.warnings, *told),
         )
     raise AudioError(

@@ -31,12 +31,14 @@ class Sound:
         samples: Between -1 and 1, float32 (C, N).
         sample_rate: Samples a second.
         engine: What made them: "midirenderer", "fluidsynth" or "built-in".
+        gain: What the synthesizer's own samples were multiplied with.
         warnings: Sentences for the user: what was replaced, cut off or had to be made otherwise.
     """
 
     samples: NDArray[np.float32]
     sample_rate: int
     engine: str
+    gain: float = 1.0
     warnings: tuple[str, ...] = ()
 
     @property
@@ -51,7 +53,9 @@ class Sound:
             yield np.clip(np.rint(scaled), -32768, 32767).astype("<i2").tobytes()
 
 
-def finish(samples: NDArray[np.float32], *, seconds: float, fade_s: float) -> NDArray[np.float32]:
+def finish(
+    samples: NDArray[np.float32], *, seconds: float, fade_s: float
+) -> tuple[NDArray[np.float32], float]:
     """Bring raw samples to their length and level, in place where possible.
 
     Args:
@@ -60,20 +64,36 @@ def finish(samples: NDArray[np.float32], *, seconds: float, fade_s: float) -> ND
         fade_s: How much of the end fades out, so that what still rings does not stop with a click.
 
     Returns:
-        float32 (C, round(seconds * SAMPLE_RATE)), its peak at `PEAK` unless it is nearly silent.
+        float32 (C, round(seconds * SAMPLE_RATE)), its peak at `PEAK` unless it is nearly silent;
+        and the gain that brought it there.
     """
     length = round(seconds * SAMPLE_RATE)
     samples = samples[:, :length]
     if samples.shape[1] < length:
         samples = np.pad(samples, ((0, 0), (0, length - samples.shape[1])))
-    fade = min(round(fade_s * SAMPLE_RATE), length)
-    if fade:
-        curve = 0.5 + 0.5 * np.cos(np.linspace(0.0, np.pi, fade))
-        samples[:, length - fade :] *= curve.astype(np.float32)
+    fade_out(samples, begin=0, total=length, fade_s=fade_s)
     peak = max(float(samples.max(initial=0.0)), -float(samples.min(initial=0.0)))
-    if peak > 0:
-        samples *= np.float32(min(PEAK / peak, _MAX_GAIN))
-    return samples
+    gain = min(PEAK / peak, _MAX_GAIN) if peak > 0 else 1.0
+    samples *= np.float32(gain)
+    return samples, gain
+
+
+def fade_out(samples: NDArray[np.float32], *, begin: int, total: int, fade_s: float) -> None:
+    """Fade out the end of a piece in place.
+
+    Args:
+        samples: A part of the piece, float32 (C, N).
+        begin: Which sample of the piece its first is.
+        total: How many samples the piece has.
+        fade_s: How much of the piece's end fades.
+    """
+    fade = min(round(fade_s * SAMPLE_RATE), total)
+    first = total - fade  # of the piece
+    end = begin + samples.shape[1]
+    if not fade or end <= first:
+        return
+    curve = (0.5 + 0.5 * np.cos(np.linspace(0.0, np.pi, fade))).astype(np.float32)
+    samples[:, max(first - begin, 0) :] *= curve[max(begin - first, 0) : end - first]
 
 
 def wav_bytes(sound: Sound) -> bytes:
