@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ class TakeOptions:
 
 
 def make_takes(console: Console, wanted: TakeOptions) -> None:
-    """Make the takes one after another and report them.
+    """Make the takes, one a core at a time, and report each when it is done.
 
     Raises:
         typer.BadParameter: The output cannot be what was asked for.
@@ -65,27 +66,22 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     )
     console.progress("Making the engine ready ...")
     pipeline.prepare()
-    reports: list[dict[str, Any]] = []
-    silent = False
-    for number, path in enumerate(paths):
-        console.how_to_go_on = _how_to_go_on(paths[:number])
-        label = f"take {number + 1} of {len(paths)}: " if len(paths) > 1 else ""
-        take = _make(console, pipeline, source, wanted, first_seed + number, label)
+    console.how_to_go_on = _how_to_go_on([])
+    reports: dict[int, dict[str, Any]] = {}
+    made = _make(console, pipeline, source, wanted, range(first_seed, first_seed + len(paths)))
+    for number, take in made:
+        path = paths[number]
         take.save(path)
         report: dict[str, Any] = {"file": str(path), **take.as_dict()}
         if wanted.wav:
-            try:
-                report |= _save_sound(take, path.with_suffix(".wav"))
-            except MusicgenError as error:
-                # The music is made and saved: that it has no sound costs nobody the take.
-                silent = True
-                report |= {"wav": None, "warnings": [*take.warnings, str(error)]}
-        reports.append(report)
+            report |= _save_sound(take, path.with_suffix(".wav"))
+        reports[number] = report
+        console.how_to_go_on = _how_to_go_on([paths[done] for done in sorted(reports)])
         if not console.as_json:
             console.result(report, *_describe(report))
     if console.as_json:
-        console.result({"takes": reports})
-    if silent:
+        console.result({"takes": [reports[number] for number in range(len(paths))]})
+    if wanted.wav and not all(report["wav"] for report in reports.values()):
         console.note("Error: a take has no sound; its warnings say why.")
         raise typer.Exit(EXIT_ERROR)
 
@@ -104,31 +100,34 @@ def _make(
     pipeline: MusicPipeline,
     source: Any,
     wanted: TakeOptions,
-    seed: int,
-    label: str,
-) -> Take:
-    from musicgen.pipeline import Take
+    seeds: Sequence[int],
+) -> Iterator[tuple[int, Take]]:
+    """Make a take of each seed; yield their numbers and them as they are done."""
+    from musicgen.pipeline import Take, make_together
 
-    take = None
-    for event in pipeline.stream(source, seed=seed, **wanted.sampling):
-        if isinstance(event, Take):
-            take = event
-        else:
+    streams = [pipeline.stream(source, seed=seed, **wanted.sampling) for seed in seeds]
+    with closing(make_together(streams)) as making:
+        for number, made in making:
+            if isinstance(made, Take):
+                console.end_progress()
+                yield number, made
+                continue
+            label = f"take {number + 1} of {len(seeds)}: " if len(seeds) > 1 else ""
             console.progress(
-                f"{label}{event.seconds_made:.0f} of {event.seconds_wanted:.0f} s, "
-                f"{counted(event.notes, 'note')}"
+                f"{label}{made.seconds_made:.0f} of {made.seconds_wanted:.0f} s, "
+                f"{counted(made.notes, 'note')}"
             )
-    console.end_progress()
-    if take is None:
-        raise RuntimeError("the stream ended without a take")
-    return take
 
 
 def _save_sound(take: Take, path: Path) -> dict[str, Any]:
     from musicgen.audio import render, wav_bytes
 
-    sound = render(take.midi)
-    save(path, wav_bytes(sound))
+    try:
+        sound = render(take.midi)
+        save(path, wav_bytes(sound))
+    except MusicgenError as error:
+        # The music is made and saved: that it has no sound costs nobody the take.
+        return {"wav": None, "warnings": [*take.warnings, str(error)]}
     return {"wav": str(path), "warnings": [*take.warnings, *sound.warnings]}
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from musicgen.inspection import AttentionView
     from musicgen.pipeline.making import Progress, TakeStream
     from musicgen.pipeline.music import MusicPipeline
+    from musicgen.pipeline.together import make_together
 
 __all__ = [
     "AttentionView",
@@ -25,6 +26,7 @@ __all__ = [
     "Progress",
     "Take",
     "TakeStream",
+    "make_together",
     "preview",
 ]
 
@@ -38,6 +40,10 @@ def __getattr__(name: str) -> object:
         from musicgen.pipeline import making
 
         return getattr(making, name)
+    if name == "make_together":
+        from musicgen.pipeline.together import make_together
+
+        return make_together
     if name == "CopyReport":
         from musicgen.evaluation.copies import CopyReport
 
