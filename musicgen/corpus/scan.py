@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from pathlib import Path
 
 import numpy as np
 
 from musicgen.corpus.report import Refusal
-from musicgen.errors import MusicgenError
+from musicgen.errors import CorpusError, MusicgenError
 from musicgen.midi import describe, read_midi
 from musicgen.tokens import Tokenizer, tokenizer_from_json
 
@@ -93,7 +96,12 @@ def scan_files(
         paths: The files.
         root: The folder their names are given relative to.
         tokenizer: How music becomes events.
-        n_workers: Processes; None for one a core, 1 for none beside this one.
+        n_workers: Processes; None for one a core, 1 for none beside this one. They import the
+            script that runs anew, so in a script of one's own the call stands under
+            `if __name__ == "__main__":`.
+
+    Raises:
+        CorpusError: A process ended before its work was done.
     """
     n_workers = os.cpu_count() or 1 if n_workers is None else n_workers
     if n_workers == 1 or len(paths) <= _SERIAL_FILES:
@@ -101,9 +109,64 @@ def scan_files(
             yield scan_file(path, root, tokenizer)
         return
     work = partial(_scan_in_worker, root=root, tokenizer_json=tokenizer.to_json())
+    done = 0
+    pool = _workers(n_workers)
+    try:
+        with _ctrl_c_held_back():
+            results = pool.map(work, paths, chunksize=8)  # starts the processes
+        for found in results:
+            done += 1
+            yield found
+    except BrokenProcessPool as error:
+        raise _broken(done) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _workers(n_workers: int) -> ProcessPoolExecutor:
+    if getattr(current_process(), "_inheriting", False):
+        # This process is a worker that imports the caller's script anew, and the script has come
+        # to the call that started it. The process that called says so (`_broken`); a traceback
+        # from each worker would bury that.
+        raise SystemExit(1)
     # "spawn" works alike on every platform and never forks a process that runs threads.
-    with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(work, paths, chunksize=8)
+    return ProcessPoolExecutor(
+        n_workers, mp_context=get_context("spawn"), initializer=_ignore_ctrl_c
+    )
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Start processes that never hear of Ctrl-C: who started them ends them.
+
+    A terminal sends it to all of them, also to one that is still importing, and each would print a
+    traceback. A process keeps the signal mask it was born with; here Ctrl-C only waits. Windows
+    has no masks: there `_ignore_ctrl_c` serves from the end of the imports on.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _ignore_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _broken(done: int) -> CorpusError:
+    if done:
+        return CorpusError(
+            f"A process that reads files was ended from outside, after {done} files.",
+            hint="Perhaps the memory was full: close other programs, then try again.",
+        )
+    return CorpusError(
+        "The processes that read files ended before the first file was read.",
+        hint='In a script of your own, put the call under `if __name__ == "__main__":`.',
+    )
 
 
 def _scan_in_worker(path: Path, root: Path, tokenizer_json: str) -> ScannedPiece | Refusal:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +127,67 @@ def test_workers_give_the_same_corpus(tmp_path: Path) -> None:
     together = build(root, tmp_path / "two", n_workers=2)
     assert alone.report == together.report
     assert np.array_equal(alone.events("train"), together.events("train"))
+
+
+SCRIPT = """
+from pathlib import Path
+from musicgen.corpus import build_corpus
+from musicgen.tokens import get_tokenizer
+
+for step in build_corpus(Path("music"), Path("corpus"), get_tokenizer(), n_workers=2):
+    pass
+"""
+
+
+def test_a_script_without_a_guard_is_a_sentence(tmp_path: Path) -> None:
+    """Guards a raw BrokenProcessPool, below a traceback of each worker that ran the script anew."""
+    lay(tmp_path / "music", *(f"{i}.mid" for i in range(24)))
+    lay(tmp_path / "music", "one_more.mid")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    *_, last = done.stderr.strip().splitlines()
+    assert last.startswith("musicgen.errors.CorpusError: The processes that read files ended")
+    assert 'under `if __name__ == "__main__":`' in last
+    assert "bootstrapping" not in done.stderr
+
+
+CTRL_C_WHILE_WORKERS_START = """
+import os, signal, sys, time
+from musicgen.cli.app import main
+from musicgen.corpus import scan
+
+class Pool(scan.ProcessPoolExecutor):
+    def map(self, *args, **options):
+        results = super().map(*args, **options)
+        time.sleep(1)
+        os.killpg(0, signal.SIGINT)  # as a terminal does
+        return results
+
+scan.ProcessPoolExecutor = Pool
+os.cpu_count = lambda: 2
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+def test_ctrl_c_while_files_are_read_is_one_line(tmp_path: Path) -> None:
+    """Guards a traceback from each worker: all processes of a terminal hear of Ctrl-C."""
+    lay(tmp_path / "music", *(f"{i}.mid" for i in range(24)))
+    lay(tmp_path / "music", "one_more.mid")
+    command = [sys.executable, "-c", CTRL_C_WHILE_WORKERS_START]
+    done = subprocess.run(
+        [*command, "train", "music", "-o", "run"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "Interrupted. Nothing was trained yet.\n"
 
 
 @pytest.mark.parametrize("what", ["missing", "file", "nothing", "text", "unusable"])
