@@ -15,13 +15,13 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from decode_peers import HuggingFace, LlamaCpp
 from decode_plain import PlainTorch
 from decode_shapes import SHAPES, OurSteps, Shape, random_decoder
-from rounds import append_result, interleaved, print_table
+from rounds import Table, interleaved, parser_of
 
 BASE = "plain PyTorch, fp32"
 Measure = Callable[[int, int], float]
@@ -72,10 +72,15 @@ def measure_shape(name: str, options: argparse.Namespace) -> None:
             label: functools.partial(measure, position, options.steps)
             for label, measure in contenders.items()
         }
-        measured = interleaved(calls, options.rounds)
-        print_table(f"{name}, {position} positions before", measured, BASE, "steps/s")
+        table = Table(
+            title=f"{name}, {position} positions before",
+            unit="steps/s",
+            base=BASE,
+            measured=interleaved(calls, options.rounds),
+        )
+        table.show()
         facts = {"shape": name, "position": position, "steps": options.steps}
-        append_result("decode.jsonl", facts, measured)
+        table.keep("decode.jsonl", options, threads=options.threads, **facts)
 
 
 def measure_takes(name: str, options: argparse.Namespace) -> None:
@@ -94,22 +99,25 @@ def measure_takes(name: str, options: argparse.Namespace) -> None:
             peer = LlamaCpp(shape, "q8_0", n, n_takes=n_takes, int8_cache=True)
             base = f"llama.cpp q8_0 batch 8, {n} thread{'s' * (n > 1)}"
             calls[base] = functools.partial(peer.measure, position, options.steps)
-    measured = interleaved(calls, options.rounds)
-    print_table(f"{name}, eight takes at once, {position} before", measured, base, "steps/s")
-    append_result("decode.jsonl", {"shape": name, "takes": n_takes}, measured)
+    table = Table(
+        title=f"{name}, eight takes at once, {position} before",
+        unit="steps/s",
+        base=base,
+        measured=interleaved(calls, options.rounds),
+    )
+    table.show()
+    table.keep("decode.jsonl", options, threads=options.threads, shape=name, takes=n_takes)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Steps a second of decoders side by side")
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = parser_of("Steps a second of decoders side by side", rounds=7)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["6M", "20M"])
     parser.add_argument("--positions", nargs="+", type=int, default=[512, 1_024])
     parser.add_argument("--threads", nargs="+", type=int, default=[1])
-    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=48)
     parser.add_argument("--takes", action="store_true", help="eight takes at once instead")
     parser.add_argument("--quick", action="store_true", help="leave the whole prefix out")
-    parser.add_argument("--smoke", action="store_true", help="a tiny shape, one round")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.smoke:
         options.shapes, options.positions = ["smoke"], [40]
         options.rounds, options.steps = 1, 8

@@ -1,7 +1,7 @@
 """What the tokenizers lose on real files, and how fast they are.
 
-    python benchmarks/bench_tokens.py CORPUS/maestro/validation --files 40
-    python benchmarks/bench_tokens.py CORPUS/maestro/validation --files 5 --schemes piano tsd remi
+    python benchmarks/bench_token_losses.py CORPUS/maestro/validation --files 40
+    python benchmarks/bench_token_losses.py CORPUS/maestro/validation --files 5 --schemes piano tsd
 
 For each scheme a line of JSON: notes in and out, the worst errors of onset, velocity and length
 (up to a second in milliseconds, beyond it in percent), events a note, and the medians over the

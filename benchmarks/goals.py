@@ -1,0 +1,184 @@
+"""The figures to reach, where each is found in the results, and why the ones that fall short do."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rounds import ratio_of
+
+Line = Mapping[str, Any]
+Results = Mapping[str, list[Line]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A figure to reach.
+
+    Attributes:
+        what: The figure in words.
+        file: Whose results tell it.
+        where: Facts of the lines that do; the latest counts.
+        found: Reads the figure from a line.
+        least: To be reached.
+        dream: Would be splendid; None where nothing more is wished for.
+        unit: Of the figures.
+        is_most: Whether a figure may be at most `least`, not at least.
+        why: Why it falls short, should it.
+    """
+
+    what: str
+    file: str
+    found: Callable[[Line], float]
+    least: float
+    where: Mapping[str, Any] = field(default_factory=dict)
+    dream: float | None = None
+    unit: str = "×"
+    is_most: bool = False
+    why: str = ""
+
+    def holds(self, found: float, wanted: float) -> bool:
+        """Return whether a figure is as good as it should be."""
+        return found <= wanted if self.is_most else found >= wanted
+
+
+def latest(results: Results, file: str, where: Mapping[str, Any]) -> Line | None:
+    """Return the last line of a file with those facts."""
+    lines = [
+        line
+        for line in results.get(file, [])
+        if all(line.get(key) == value for key, value in where.items())
+    ]
+    return lines[-1] if lines else None
+
+
+def against(mine: str, theirs: str, also: str = "") -> Callable[[Line], float]:
+    """Return what reads the ratio of our best contender to the strongest of others.
+
+    Args:
+        mine: How the names of ours begin.
+        theirs: How the names of the others begin.
+        also: What else stands in the names of the others.
+    """
+
+    def found(line: Line) -> float:
+        measured = line["measured"]
+        ours = [name for name in measured if name.startswith(mine)]
+        others = [name for name in measured if name.startswith(theirs) and also in name]
+        return max(min(ratio_of(measured, name, other) for other in others) for name in ours)
+
+    return found
+
+
+def median(name: str) -> Callable[[Line], float]:
+    """Return what reads the median of the contender whose name begins so."""
+
+    def found(line: Line) -> float:
+        return statistics.median(
+            next(figures for key, figures in line["measured"].items() if key.startswith(name))
+        )
+
+    return found
+
+
+def beside_weights(line: Line) -> float:
+    """Return the most megabytes that a take with compiled code needs beside weights and cache."""
+    needed = line["weights_and_cache"]
+    return max(
+        max(figures) - needed[name]
+        for name, figures in line["measured"].items()
+        if name != "by torch"
+    )
+
+
+_READS = (
+    "a step fetches all weights from the shared cache (6.3 MB in int8), which is 9/10 of its time; "
+    "the dream is a two-thread experiment's in C++"
+)
+_DECODING = tuple(
+    Goal(
+        what=f"{shape} shape, one thread, {position} positions before, {words}",
+        file="decode.jsonl",
+        where={"shape": shape, "position": position},
+        found=against("musicgen, numba", theirs, also),
+        least=least,
+        dream=dream,
+        why=why,
+    )
+    for shape, words, theirs, also, least, dream, why in (
+        ("6M", "against plain PyTorch with a cache", "plain PyTorch", "", 10, 25, _READS),
+        ("6M", "against llama.cpp q8_0 at its best", "llama.cpp q8_0", "", 3.5, 7, _READS),
+        ("20M", "against llama.cpp q8_0 at its best", "llama.cpp q8_0", "", 1, 1.8, ""),
+        ("20M", "against Hugging Face bf16", "Hugging Face", "bf16", 8, 15, ""),
+    )
+    for position in (512, 1024)
+)
+_TRAINING = tuple(
+    Goal(
+        what=f"training step, {shape}, against a Hugging Face bf16 loop without dropout",
+        file="train_step.jsonl",
+        where={"shape": shape, "length": 1024},
+        found=against("musicgen", "Hugging Face", "bf16"),
+        least=1.1,
+        dream=1.4,
+    )
+    for shape in ("6M", "20M")
+)
+_TOKENIZING = tuple(
+    Goal(
+        what=f"{what} against miditok's TSD, one core",
+        file="tokenize.jsonl",
+        where={"what": what},
+        found=against("musicgen", "miditok TSD, as it comes"),
+        least=10,
+        dream=40,
+    )
+    for what in ("encoding", "decoding")
+)
+GOALS = (
+    *_DECODING,
+    Goal(
+        what="8 takes at once, 6M, against llama.cpp batch 8",
+        file="decode.jsonl",
+        where={"takes": 8, "shape": "6M"},
+        found=against("musicgen", "llama.cpp"),
+        least=4,
+        dream=7,
+        why="llama.cpp fetches the weights once for eight takes, ours once for each",
+    ),
+    Goal(
+        what="the shipped model, 30 s of music, warm",
+        file="startup.jsonl",
+        where={"what": "warm", "seconds": 30.0},
+        found=median("30 s of music"),
+        least=0.6,
+        dream=0.15,
+        unit=" s",
+        is_most=True,
+    ),
+    *_TOKENIZING,
+    *_TRAINING,
+    Goal(
+        what="memory beside weights and cache, counted from after the imports",
+        file="memory.jsonl",
+        found=beside_weights,
+        least=300,
+        unit=" MB",
+        is_most=True,
+    ),
+    Goal(
+        what="speed left with another process busy on every core (a fair share is half)",
+        file="busy.jsonl",
+        where={"shape": "6M"},
+        found=against("musicgen, every core busy", "musicgen, alone"),
+        least=0.5,
+    ),
+    Goal(
+        what="speed late in a stream, against a new take past its window",
+        file="stream.jsonl",
+        found=against("the same after", "a new take"),
+        least=0.97,
+    ),
+)
