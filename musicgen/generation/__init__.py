@@ -11,7 +11,9 @@ from musicgen.generation.events import (
 )
 from musicgen.generation.length import LengthPlan, fit_ending
 from musicgen.generation.settings import AttributeSettings, SamplingSettings
+from musicgen.generation.settled import SettledEvents
 from musicgen.generation.stream import stream_events
+from musicgen.generation.values import event_values
 
 __all__ = [
     "AttributeSettings",
@@ -20,8 +22,10 @@ __all__ = [
     "LengthPlan",
     "Prefilled",
     "SamplingSettings",
+    "SettledEvents",
     "SteppedBack",
     "StreamEvent",
+    "event_values",
     "fit_ending",
     "stream_events",
 ]

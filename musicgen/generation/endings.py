@@ -95,6 +95,11 @@ class TakeInMaking(Protocol):
         ...
 
 
+def tail_from_s(plan: LengthPlan) -> float:
+    """Return from which onset on, in seconds, music belongs to the last part."""
+    return plan.target_s - min(TAIL_S, TAIL_SHARE * plan.wanted_s)
+
+
 def end_chance(logits: np.ndarray, legal: np.ndarray, end_id: int) -> float:
     """Return how probable the model thinks an end, against all else that an event may begin with.
 
@@ -174,7 +179,7 @@ class _Search:
     """
 
     def __init__(self, plan: LengthPlan) -> None:
-        self._tail_from_s = plan.target_s - min(TAIL_S, TAIL_SHARE * plan.wanted_s)
+        self._tail_from_s = tail_from_s(plan)
         self._endings: list[Ending] = []  # of the part that is being made
         self.fork: Mark | None = None
         self.tail: list[EventMade] = []

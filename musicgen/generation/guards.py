@@ -40,6 +40,11 @@ class LoopWatch:
         for event, key in events[-history:]:
             self.push(event, key)
 
+    def runs(self) -> frozenset[int]:
+        """Return where the loops that may be beginning would be stepped back to, as lengths."""
+        begun = {self._n_events - n_alike for n_alike in self._alike.values()}
+        return frozenset(begun.union(self._strokes[:1]))
+
     def push(self, event: Event, key: int | None) -> int | None:
         """Take the next event.
 

@@ -23,8 +23,9 @@ from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
 from musicgen.model import Decoder
 from musicgen.pipeline.arguments import checked_engine, checked_seed, checked_span, found_device
 from musicgen.pipeline.copies import check_copies
-from musicgen.pipeline.making import Recipe, TakeStream
+from musicgen.pipeline.making import TakeStream
 from musicgen.pipeline.prompt import ready_prompt
+from musicgen.pipeline.recipe import Recipe
 from musicgen.pipeline.take import Take
 from musicgen.tokens import Tokenizer
 

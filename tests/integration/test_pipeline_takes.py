@@ -287,11 +287,30 @@ def test_the_stream_tells_its_progress_and_ends_with_the_take(pipeline):
     assert all(isinstance(p, Progress) for p in progress)
     assert isinstance(take, Take)
     assert progress[0].seconds_made == 0.0
-    assert all(p.seconds_wanted == 20 and p.notes == len(p.new) for p in progress)
+    assert all(p.seconds_wanted == 20 and p.notes >= len(p.settled()) for p in progress)
     made = [p.seconds_made for p in progress]
     assert made == sorted(made)
     assert 0 < made[-1] <= 20
     assert take.midi == pipeline.continue_(PIANO, seconds=20, seed=4).midi
+
+
+def test_what_is_settled_stays(pipeline):
+    """Guards: music that is heard while it is made, and is not in the take then."""
+    *progress, take = pipeline.stream(PIANO, seconds=20, seed=5)
+    whole = preview(take.midi).notes
+    until_s = [p.settled_s for p in progress]
+    assert until_s == sorted(until_s)
+    assert until_s[0] == pytest.approx(take.prompt_seconds)
+    assert until_s[-1] > until_s[0] + 10
+    assert progress[-1].tries_endings
+    assert not progress[0].tries_endings
+    for each in progress[:: max(1, len(progress) // 8)]:
+        early = preview(each.settled_midi()).notes
+        kept = whole.select(whole.onset_s < each.settled_s - 1e-3)
+        for name in ("onset_s", "pitch", "velocity"):
+            np.testing.assert_array_equal(getattr(early, name), getattr(kept, name))
+        ends = (np.minimum(notes.end_s, each.settled_s) for notes in (early, kept))
+        np.testing.assert_allclose(*ends, atol=2e-3)
 
 
 def test_stop_and_keep(pipeline):
