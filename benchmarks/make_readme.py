@@ -33,7 +33,7 @@ _TITLES = {
     "tokenize.jsonl": ("Tokenizing", ("what",)),
     "render.jsonl": ("Sound and pictures", ("seconds",)),
     "startup.jsonl": ("Starting up", ("what",)),
-    "busy.jsonl": ("Beside busy processes", ("shape",)),
+    "busy.jsonl": ("Beside busy processes", ("shape", "seconds_of")),
     "memory.jsonl": ("Memory", ("seconds",)),
     "stream.jsonl": ("A long stream", ("events",)),
 }
