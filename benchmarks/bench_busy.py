@@ -4,10 +4,10 @@
     python benchmarks/bench_busy.py --smoke            # seconds, for CI
 
 A stream on one thread loses what the scheduler gives to others, and no more: what it does in a
-second of its own processor time stays the same. A decoder whose threads wait for each other by spinning
-loses there too. So there are two tables from the same runs: steps a second of the clock (with one
-other process on a core a fair share is half), and steps a second of the processor. Alone and busy
-alternate; plain PyTorch runs with a thread a core, as it does by default.
+second of its own processor time stays the same. A decoder whose threads wait for each other by
+spinning loses there too. So there are two tables from the same runs: steps a second of the clock
+(with one other process on a core a fair share is half), and steps a second of the processor. Alone
+and busy alternate; plain PyTorch runs with a thread a core, as it does by default.
 """
 
 from __future__ import annotations
