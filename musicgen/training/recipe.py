@@ -54,7 +54,7 @@ class TrainingRecipe:
     d_ff: int | None = None
     d_head_ff: int | None = None
     seq_len: int = 512
-    early_seq_len: int | None = 128
+    early_seq_len: int | None = 64
     early_share: float = 0.6
     scheme: str = "piano"
     flat_vocab_size: int = 1024
