@@ -43,7 +43,10 @@ def _facts(file: Path) -> dict[str, Any]:
     from musicgen.checkpoint import describe_checkpoint
 
     if file.is_dir():
-        return describe_checkpoint(file)
+        try:
+            return describe_checkpoint(file)
+        except CheckpointNotFoundError as error:
+            raise _no_checkpoint(file) from error
     if not file.exists() and file.name == str(file):
         # Perhaps the name of a model that ships; otherwise the sentence is about the file.
         try:
@@ -51,6 +54,22 @@ def _facts(file: Path) -> dict[str, Any]:
         except CheckpointNotFoundError:
             return _midi_facts(file)
     return _midi_facts(file)
+
+
+def _no_checkpoint(folder: Path) -> CheckpointNotFoundError:
+    from musicgen.midi.folder import MIDI_SUFFIXES
+
+    try:
+        names = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in MIDI_SUFFIXES)
+    except OSError:
+        names = []  # it may not be listed; that it holds no model is true all the same
+    if names:
+        music = f"a folder of {counted(len(names), 'MIDI file')}, not one of them"
+        hint = f"Name the files themselves, as in {folder / names[0]}."
+    else:
+        music = "a folder, but not that of a model"
+        hint = "Give MIDI files, a model's folder (it holds manifest.json) or a training run's."
+    return CheckpointNotFoundError(f"This is {music}.", hint=hint)
 
 
 def _midi_facts(file: Path) -> dict[str, Any]:

@@ -47,6 +47,19 @@ def test_a_bad_file_does_not_stop_the_rest(call, piece, tmp_path):
         assert line["error"]["message"]
 
 
+def test_info_of_a_folder_says_what_to_give(call, piece, tmp_path):
+    """Guards `musicgen info .`: "There is no model '.'", where music was meant."""
+    result = call("info", piece.parent)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        f"{piece.parent}: This is a folder of 1 MIDI file, not one of them.",
+        f"  Name the files themselves, as in {piece}.",
+    ]
+    said = call("info", tmp_path).stdout
+    assert "This is a folder, but not that of a model." in said
+    assert "manifest.json" in said
+
+
 def test_text_of_info_is_one_block_a_file(call, piece, tmp_path):
     result = call("info", piece, tmp_path / "none.mid")
     assert result.exit_code == 1
