@@ -19,6 +19,7 @@ Results go to stdout, progress and errors to stderr. Every command takes `--json
 0 done, 1 an error that the sentence on stderr explains, 2 wrong usage, 130 interrupted by Ctrl-C.
 With `--json` an error is on stdout too: `{"ok": false, "error": {"code", "message", "hint"}}`.
 A name that begins with a dash is given after `--` or as `./-name.mid`.
+The folder for what `-o` names is made if it is missing, and tried out before the work begins.
 """
 
 

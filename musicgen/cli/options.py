@@ -128,7 +128,8 @@ Takes = Annotated[
     typer.Option(
         metavar="N",
         parser=number(1, MAX_TAKES, whole=True),
-        help="Make this many takes: OUT-1.mid, OUT-2.mid, ... with seeds N, N+1, ...",
+        help="Make this many takes, one a core at a time: OUT-1.mid, OUT-2.mid, ... with seeds "
+        "N, N+1, ...",
     ),
 ]
 Device = Annotated[

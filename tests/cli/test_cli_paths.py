@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
-import typer
+import typer.main
 
+from musicgen.cli.app import app
 from musicgen.cli.paths import midi_path, save, suffix_among, take_paths, try_out
 from musicgen.errors import MusicgenError
+
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # pyright: ignore
+
+
+def takes_output(command: Any) -> bool:
+    return any("--output" in parameter.opts for parameter in command.params)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +60,23 @@ def test_trying_out_makes_folders_and_leaves_no_file(tmp_path):
     try_out([path])
     assert path.parent.is_dir()
     assert not any(path.parent.iterdir())
+
+
+@pytest.mark.parametrize("command", ["generate", "continue", "render", "attention", "train"])
+def test_every_command_makes_the_folder_of_its_output(call, piece, small_model, tmp_path, command):
+    """Guards the promise of docs/cli.md, also for a command that is added."""
+    new = tmp_path / "new" / "deep"
+    args = {
+        "generate": ("-o", new / "a.mid", "--model", small_model, "--seconds", 1),
+        "continue": (piece, "-o", new / "a.mid", "--model", small_model, "--seconds", 1),
+        "render": (piece, "-o", new / "a.png"),
+        "attention": (piece, "-o", new / "a.npz", "--model", small_model),
+        "train": (piece.parent, "-o", new, "--preset", "tiny", "--steps", 1),
+    }
+    assert set(args) == {name for name, one in COMMANDS.items() if takes_output(one)}
+    result = call(command, *args[command])
+    assert result.exit_code == 0, result.output
+    assert any(new.iterdir())
 
 
 def test_trying_out_keeps_what_is_there(tmp_path):
