@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +90,7 @@ def main() -> None:
         rows += judge_rows(takes, held_out, train, options.seconds, figures)
     for row in [Row(what="what", found="found", least="at least", dream="the dream"), *rows]:
         print(f"{row.what:62}{row.found:>22}{row.least:>12}{row.dream:>12}")
+    figures["table"] = [asdict(row) for row in rows]
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(figures) + "\n")

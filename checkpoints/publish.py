@@ -10,6 +10,10 @@ yardstick; without, the index that the shipped model has is kept. For a model th
 
     python checkpoints/publish.py --only-copies checkpoints/piano maestro/validation \
         --train maestro/train
+
+After `benchmarks/bench_takes.py` has judged its takes, the card is written once more, with them:
+
+    python checkpoints/publish.py --only-card checkpoints/piano
 """
 
 from __future__ import annotations
@@ -33,8 +37,11 @@ from musicgen.evaluation.copies import (
     index_to_bytes,
     with_yardstick,
 )
+from musicgen.figures import curves_png
 
 HERE = Path(__file__).resolve().parent
+TAKES = HERE.parent / "benchmarks" / "results" / "takes.jsonl"
+SMOOTHED_STEPS = 50
 LICENCE = "CC-BY-NC-SA-4.0"
 NATS_OF_388_EVENTS = np.log(2) / 4.07
 """From bits a note to nats a token of the Music Transformer's vocabulary on MAESTRO v2."""
@@ -44,13 +51,19 @@ def main() -> None:
     """Publish."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="the run, or with --only-copies a checkpoint")
-    parser.add_argument("held_out", type=Path)
+    parser.add_argument("held_out", type=Path, nargs="?")
     parser.add_argument("--name", default="piano")
     parser.add_argument("--train", type=Path, help="folder to build the copy index of")
     parser.add_argument("--only-copies", action="store_true", help="change nothing but that index")
+    parser.add_argument("--only-card", action="store_true", help="write the model card anew")
     parser.add_argument("--minutes", type=float, help="how long the run took")
     parser.add_argument("--machine", help="what it ran on, in words")
     arguments = parser.parse_args()
+    if arguments.only_card:
+        write_card(load_checkpoint(arguments.run))
+        return
+    if arguments.held_out is None:
+        parser.error("the held-out folder is needed")
     if arguments.only_copies:
         add_file(arguments.run, INDEX_FILE, copy_index(arguments.train, arguments.held_out))
         return
@@ -78,8 +91,8 @@ def main() -> None:
         "machine": arguments.machine,
     }
     save(folder, best, figures, extra)
-    card = (HERE / "card.md").read_text(encoding="utf-8").format(**card_fields(best, figures))
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    (folder / "curve.png").write_bytes(curve(arguments.run / "metrics.jsonl"))
+    write_card(load_checkpoint(folder))
     sys.stdout.write(json.dumps(figures, indent=2) + "\n")
 
 
@@ -123,6 +136,46 @@ def trigram_bits(run: Path, best: Checkpoint) -> float:
     return float(trigram.surprise(pieces["validation"]).bits().sum()) / notes
 
 
+def curve(metrics: Path) -> bytes:
+    """Draw a run's losses: of each step, smoothed, and held out."""
+    lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    steps = np.array([line["step"] for line in lines if "loss" in line])
+    losses = np.array([line["loss"] for line in lines if "loss" in line])
+    smooth = np.convolve(losses, np.ones(SMOOTHED_STEPS) / SMOOTHED_STEPS, mode="valid")
+    held_out = [line for line in lines if "validation_loss" in line]
+    return curves_png(
+        {
+            f"training, mean of {SMOOTHED_STEPS} steps": (steps[SMOOTHED_STEPS - 1 :], smooth),
+            "validation": (
+                [line["step"] for line in held_out],
+                [line["validation_loss"] for line in held_out],
+            ),
+        },
+        title="piano: nats an event",
+    )
+
+
+def write_card(model: Checkpoint) -> None:
+    """Write the model card beside the weights."""
+    fields = card_fields(model, dict(model.manifest.training["figures"]))
+    card = (HERE / "card.md").read_text(encoding="utf-8").format(**fields)
+    (model.folder / "README.md").write_text(card, encoding="utf-8")
+
+
+def takes_table(sha256: str) -> str:
+    """Return the figures of a model's takes that were measured last, as a table."""
+    lines = TAKES.read_text(encoding="utf-8").splitlines() if TAKES.is_file() else []
+    own = [found for found in map(json.loads, lines) if found["model_sha256"] == sha256]
+    if not own or "table" not in own[-1]:
+        return "Its takes have not been judged yet."
+    rows = [
+        " | ".join(("", row["what"].strip(), row["found"], row["least"], row["dream"], "")).strip()
+        for row in own[-1]["table"]
+    ]
+    head = ["| takes | found | wanted at least | the dream |", "|---|---|---|---|"]
+    return "\n".join(head + rows)
+
+
 def card_fields(best: Checkpoint, figures: dict[str, Any]) -> dict[str, Any]:
     """Return what the card's placeholders stand for."""
     config, training = best.decoder.config, best.manifest.training
@@ -131,6 +184,7 @@ def card_fields(best: Checkpoint, figures: dict[str, Any]) -> dict[str, Any]:
     events = training["step"] * training["recipe"]["batch_size"] * training["recipe"]["seq_len"]
     return {
         **figures,
+        "takes": takes_table(best.sha256),
         "parameters": f"{config.parameter_count():,}",
         "config": config,
         "split": ", ".join(f"{name} {value:.2f}" for name, value in split.items()),
