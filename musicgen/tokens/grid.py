@@ -76,13 +76,15 @@ def steps_to_next_stroke(onset: np.ndarray, pitch: np.ndarray) -> np.ndarray:
 
 def from_grid(notes: GridNotes) -> tuple[NoteTable, np.ndarray]:
     """Notes in seconds, and for each row of them the note (N,) it was."""
-    # The order of a NoteTable, so that its rows can be traced back.
+    # The order of a NoteTable: it need not sort them again, and its rows can be traced back.
     order = order_by(notes.onset, notes.pitch, notes.velocity, notes.length)
-    table = NoteTable.of(
-        notes.onset[order] / STEPS_PER_S,
-        (notes.onset + notes.length)[order] / STEPS_PER_S,
-        notes.pitch[order],
-        notes.velocity[order],
+    onset = notes.onset[order]
+    table = NoteTable(
+        onset_s=onset / STEPS_PER_S,
+        end_s=(onset + notes.length[order]) / STEPS_PER_S,
+        pitch=notes.pitch[order],
+        velocity=notes.velocity[order],
+        track=np.zeros(len(order), dtype=np.int64),
     )
     return table, order
 

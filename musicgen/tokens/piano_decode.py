@@ -92,7 +92,7 @@ def classify(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> ClassifiedEv
     gap, pitch, velocity, length = ids.T
     row = np.arange(len(ids))
 
-    padding = (ids == PAD).all(axis=1)
+    padding = (gap == PAD) & (pitch == PAD) & (velocity == PAD) & (length == PAD)
     ends = np.flatnonzero(gap == END)
     last = int(ends[0]) if len(ends) else len(ids)
     alive = row < last
@@ -114,10 +114,10 @@ def classify(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> ClassifiedEv
     odd_rest = is_rest & ((velocity != NONE) | (length != NONE) | (gap_steps == 0))
     is_end = row == last
     steps = np.minimum(steps, MAX_STEPS)
-    length = np.where(length_known, length, MENDED_LENGTH)
+    told = np.where(length_known, length, MENDED_LENGTH)
     release = steps.copy()
     mended = np.zeros(len(ids), dtype=bool)
-    release[is_note], mended[is_note] = find_releases(steps[is_note], length[is_note], earlier)
+    release[is_note], mended[is_note] = find_releases(steps[is_note], told[is_note], earlier)
 
     found = {
         "after-end": (row > last) & ~padding,
@@ -130,7 +130,7 @@ def classify(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> ClassifiedEv
         "bad-length": is_note & ~length_known,
         "nothing-shared": mended,
         "odd-rest": odd_rest & gap_known,
-        "odd-end": is_end & (ids != END).any(axis=1),
+        "odd-end": is_end & ((pitch != END) | (velocity != END) | (length != END)),
     }
     return ClassifiedEvents(
         steps=steps,
@@ -139,8 +139,8 @@ def classify(ids: np.ndarray, earlier: np.ndarray = NO_RELEASES) -> ClassifiedEv
         pitch=pitch - FIRST_PITCH,
         velocity=np.asarray(velocity_of(np.where(velocity_known, velocity, _MENDED_VELOCITY))),
         release=release,
-        is_shared=is_note & (length >= FIRST_SHARED) & ~mended,
-        repairs={code: int(where.sum()) for code, where in found.items()},
+        is_shared=is_note & (told >= FIRST_SHARED) & ~mended,
+        repairs={code: int(np.count_nonzero(where)) for code, where in found.items()},
     )
 
 
