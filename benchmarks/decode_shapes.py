@@ -44,16 +44,18 @@ SHAPES = {
 PIANO = (204, 132, 36, 218)
 
 
-def random_decoder(shape: Shape) -> Decoder:
+def random_decoder(
+    shape: Shape, *, vocab_sizes: tuple[int, ...] = PIANO, window: int = WINDOW
+) -> Decoder:
     """Return our decoder of that trunk with random weights in which every branch counts."""
     config = DecoderConfig(
-        vocab_sizes=PIANO,
+        vocab_sizes=vocab_sizes,
         d_model=shape.d_model,
         n_layers=shape.n_layers,
         n_heads=shape.n_heads,
         d_ff=shape.d_ff,
         d_head_ff=shape.d_model,
-        max_seq_len=WINDOW,
+        max_seq_len=window,
     )
     decoder = Decoder(config, seed=0)
     generator = torch.Generator().manual_seed(1)

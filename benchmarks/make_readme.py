@@ -35,7 +35,7 @@ _TITLES = {
     "startup.jsonl": ("Starting up", ("what",)),
     "busy.jsonl": ("Beside busy processes", ("shape", "seconds_of")),
     "memory.jsonl": ("Memory", ("seconds",)),
-    "stream.jsonl": ("A long stream", ("events",)),
+    "stream.jsonl": ("A long stream", ("model", "events")),
 }
 """By file of results, a title, and the facts by which its lines are told apart."""
 
