@@ -39,7 +39,7 @@ def continue_(
     wav: options.Wav = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let a MIDI file go on: its notes stay as they are, new ones follow."""
+    """Let a MIDI file go on: its notes stay, new ones follow."""
     with session(as_json=as_json) as console:
         make_takes(
             console,

@@ -24,7 +24,10 @@ def copies(
     model: options.Model = "piano",
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the longest passage that music shares with the music a model was trained on."""
+    """Find what music shares with a model's training music.
+
+    The longest passage is told, with its piece and place.
+    """
     with session(as_json=as_json) as console:
         from musicgen.evaluation.copies import load_copy_index
 

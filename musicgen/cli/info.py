@@ -19,7 +19,10 @@ def info(
     ],
     as_json: options.AsJson = False,
 ) -> None:
-    """Tell what MIDI files and checkpoints hold, one after another; a bad one stops nothing."""
+    """Tell what MIDI files and checkpoints hold.
+
+    One after another; a bad one stops nothing.
+    """
     with session(as_json=as_json) as console:
         bad = sum(not _tell(console, file) for file in files)
         if bad:

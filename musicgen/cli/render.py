@@ -23,7 +23,10 @@ def render(
     ],
     as_json: options.AsJson = False,
 ) -> None:
-    """Turn a MIDI file into sound (.wav, .mp3) or into a picture of its piano roll (.png)."""
+    """Turn a MIDI file into sound or into a picture.
+
+    The ending of OUT chooses: .wav or .mp3, or .png for its piano roll.
+    """
     with session(as_json=as_json) as console:
         suffix = suffix_among(output, (".wav", ".mp3", ".png"))
         try_out([output], inputs=[source])

@@ -38,7 +38,10 @@ def statistics(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Tell how a folder of music compares with a corpus: density, pitch, dynamics, repetition."""
+    """Tell how a folder of music compares with a corpus.
+
+    In density, pitch, dynamics, repetition and other figures.
+    """
     with session(as_json=as_json) as console:
         music = music_folder(console, folder)
         corpus = None if against is None else music_folder(console, against)

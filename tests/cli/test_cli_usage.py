@@ -36,6 +36,8 @@ def test_help_names_every_command():
     assert result.exit_code == 0
     for command in COMMANDS:
         assert f"\n  {command} " in result.stdout
+    # Guards lines that broke off in the middle on a terminal of 80 columns.
+    assert "..." not in result.stdout.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
