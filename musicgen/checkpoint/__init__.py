@@ -9,6 +9,7 @@ from musicgen.checkpoint.extend import add_file
 from musicgen.checkpoint.manifest import Manifest, read_manifest, resolve_checkpoint
 
 if TYPE_CHECKING:
+    from musicgen.checkpoint.devices import find_device
     from musicgen.checkpoint.store import Checkpoint, load_checkpoint, save_checkpoint
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Manifest",
     "add_file",
     "describe_checkpoint",
+    "find_device",
     "load_checkpoint",
     "read_manifest",
     "resolve_checkpoint",
@@ -28,4 +30,8 @@ def __getattr__(name: str) -> object:
         from musicgen.checkpoint import store
 
         return getattr(store, name)
+    if name == "find_device":
+        from musicgen.checkpoint.devices import find_device
+
+        return find_device
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,7 +50,9 @@ def attention(
     device: options.Device = "auto",
     as_json: options.AsJson = False,
 ) -> None:
-    """Show which earlier notes the model attended to at each note (.png), or save the numbers.
+    """Show which earlier notes the model attended to.
+
+    At each note; as a picture (.png) or as numbers (.npz).
 
     The .npz holds `weights` (layers, heads, T, T) as float16, `ids` (T, attributes),
     `note_index` (T,) and `notes` (N, 4: onset_s, end_s, pitch, velocity).
@@ -61,9 +63,13 @@ def attention(
 
         _check_choice(model, layer, head)
 
+        from musicgen.checkpoint import find_device
+
+        find_device(device)  # one that is missing is said before all else is imported and loaded
+        console.progress(f"Loading the model {model} ...")
+
         from musicgen.pipeline import MusicPipeline
 
-        console.progress(f"Loading the model {model} ...")
         pipeline = MusicPipeline.load(model, device=device)
         view = pipeline.attention(source, seconds=seconds)
         n_layers, n_heads = view.weights.shape[:2]

@@ -22,17 +22,20 @@ def evaluate(
     device: options.Device = "auto",
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure how well a model predicts a folder of music: bits a note, lower is better."""
+    """Measure how well a model predicts a folder of music.
+
+    In bits a note; lower is better.
+    """
     with session(as_json=as_json) as console:
-        from musicgen.checkpoint import resolve_checkpoint
+        from musicgen.checkpoint import find_device, resolve_checkpoint
 
         resolve_checkpoint(model)  # a name that is wrong is said before torch is imported
+        where = find_device(device)
         music = music_folder(console, folder)
 
         from musicgen.checkpoint import load_checkpoint
-        from musicgen.pipeline.arguments import found_device
 
-        checkpoint = load_checkpoint(model, device=found_device(device))
+        checkpoint = load_checkpoint(model, device=where)
         report = _measure(console, checkpoint, music)
         split = ", ".join(f"{name} {bits:.2f}" for name, bits in report.bits_by_attribute.items())
         refused = ", ".join(f"{count} {code}" for code, count in report.refused.items())

@@ -54,13 +54,15 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     )
     source = _read(wanted.source)
 
-    from musicgen.checkpoint import resolve_checkpoint
+    from musicgen.checkpoint import find_device, resolve_checkpoint
 
-    resolve_checkpoint(wanted.model)  # a name that is wrong is said before anything is loaded
+    # What is wrong with these is said before all else is imported and loaded.
+    resolve_checkpoint(wanted.model)
+    find_device(wanted.device)
+    console.progress(f"Loading the model {wanted.model} ...")
 
     from musicgen.pipeline import MusicPipeline
 
-    console.progress(f"Loading the model {wanted.model} ...")
     pipeline = MusicPipeline.load(
         wanted.model, device=wanted.device, threads=1, engine=wanted.engine
     )

@@ -106,7 +106,10 @@ def train(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a model on a folder of MIDI files. Ctrl-C keeps what was learned; --resume goes on."""
+    """Train a model on a folder of MIDI files.
+
+    Ctrl-C keeps what was learned; --resume goes on.
+    """
     given = {"preset": preset, "scheme": scheme, "seed": seed}
     lengths = {"steps": steps, "minutes": minutes, "epochs": epochs}
     given = {name: value for name, value in {**given, **lengths}.items() if value is not None}
@@ -120,6 +123,9 @@ def train(
             from musicgen.checkpoint import resolve_checkpoint
 
             resolve_checkpoint(start_from)  # a name that is wrong is said before torch is imported
+        from musicgen.checkpoint import find_device
+
+        find_device(device)  # one that is missing is said before all else is imported
         music = music_folder(console, folder)
 
         from musicgen import training

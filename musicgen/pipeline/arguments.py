@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 
-import torch
-
 from musicgen.engine import ENGINES
 from musicgen.errors import ConfigError
 
@@ -55,25 +53,4 @@ def checked_engine(name: str) -> str:
         raise ConfigError(
             f"There is no engine {name!r}.", hint=f"The engines are {', '.join(ENGINES)}."
         )
-    return name
-
-
-def found_device(name: str) -> str:
-    """Return the torch device for "auto", "cpu" or "cuda".
-
-    Raises:
-        ConfigError: There is no such device here.
-    """
-    if name not in ("auto", "cpu", "cuda"):
-        raise ConfigError(
-            f"There is no device {name!r}.", hint="The devices are auto, cpu and cuda."
-        )
-    available = torch.cuda.is_available()
-    if name == "cuda" and not available:
-        raise ConfigError(
-            "This machine has no CUDA device that torch can use.",
-            hint="Use the device cpu, or auto.",
-        )
-    if name == "auto":
-        return "cuda" if available else "cpu"
     return name

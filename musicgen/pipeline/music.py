@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from musicgen.checkpoint import load_checkpoint
+from musicgen.checkpoint import find_device, load_checkpoint
 from musicgen.engine import Engine, make_engine
 from musicgen.errors import CheckpointError
 from musicgen.evaluation.copies import CopyIndex, CopyReport, load_copy_index
@@ -21,7 +21,7 @@ from musicgen.generation import LengthPlan, SamplingSettings, stream_events
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
 from musicgen.model import Decoder
-from musicgen.pipeline.arguments import checked_engine, checked_seed, checked_span, found_device
+from musicgen.pipeline.arguments import checked_engine, checked_seed, checked_span
 from musicgen.pipeline.copies import check_copies
 from musicgen.pipeline.making import TakeStream
 from musicgen.pipeline.prompt import ready_prompt
@@ -105,7 +105,7 @@ class MusicPipeline:
         checked_engine(engine)
         if threads is not None:
             torch.set_num_threads(threads)
-        checkpoint = load_checkpoint(model, device=found_device(device))
+        checkpoint = load_checkpoint(model, device=find_device(device))
         pipeline = cls(
             checkpoint.decoder.float(),
             checkpoint.tokenizer,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import torch
 
+from musicgen.checkpoint import find_device
 from musicgen.corpus import Corpus, ScanProgress
-from musicgen.errors import OutOfMemoryError, TrainingError
+from musicgen.errors import OutOfMemoryError
 from musicgen.training.events import Planned, Scanned, TrainingEvent
 from musicgen.training.loop import run_steps
 from musicgen.training.plan import Plan, prepare
@@ -49,7 +50,7 @@ def train(
             Path(folder),
             Path(run_folder),
             recipe,
-            device=pick_device(device),
+            device=torch.device(find_device(device)),
             start_from=start_from,
             resume=resume,
         ):
@@ -67,21 +68,6 @@ def train(
         if "can't allocate memory" not in str(error):
             raise
         raise _out_of_memory(recipe) from error
-
-
-def pick_device(name: str) -> torch.device:
-    """Return the device that a name means.
-
-    Raises:
-        TrainingError: There is no such device here.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name not in ("cpu", "cuda"):
-        raise TrainingError(f"There is no device {name!r}.", hint="Choose auto, cpu or cuda.")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise TrainingError("There is no CUDA device here.", hint="Leave out --device, or say cpu.")
-    return torch.device(name)
 
 
 def _scanned(corpus: Corpus) -> Scanned:

@@ -229,6 +229,32 @@ def test_an_unknown_model_is_refused_before_anything_is_loaded(call, piece, tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("command", ["generate", "continue", "attention", "evaluate", "train"])
+def test_a_missing_device_is_refused_before_anything_is_loaded(piece, tmp_path, command):
+    """Guards: "Loading the model piano ..." and seconds of imports before the refusal."""
+    out = tmp_path / ("a.png" if command == "attention" else "a.mid")
+    args = {
+        "generate": ("-o", out),
+        "continue": (piece, "-o", out),
+        "attention": (piece, "-o", out),
+        "evaluate": ("piano", piece.parent),
+        "train": (piece.parent, "-o", tmp_path / "r"),
+    }[command]
+    args = [command, *map(str, args), "--device", "cuda"]
+    code = (
+        "import sys, torch; torch.cuda.is_available = lambda: False\n"
+        "from musicgen.cli.app import app\n"
+        f"try: app({args!r}, standalone_mode=False)\n"
+        "finally: print([m for m in ('musicgen.engine', 'musicgen.training') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+    assert done.stderr == (
+        "Error: This machine has no CUDA device that torch can use.\nUse the device cpu, or auto.\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_evaluate_tells_bits_a_note(call, call_json, small_model, piece, tmp_path):
     folder = tmp_path / "music"
     folder.mkdir()
