@@ -104,6 +104,7 @@ class MusicInMaking:
         self._steps = engine.begin()
         self._context = Context(self._steps)
         self._made: list[tuple[Event, PlayedEvent]] = []
+        self._n_waited = 0  # of these the first, which are no choice of the model's
         self._to_withdraw = 0
         self.notices: Counter[str] = Counter()
         self.reason = ""
@@ -152,10 +153,13 @@ class MusicInMaking:
             return self._step_back(len(self._made) - self._to_withdraw, "loop")
         if self.reason:
             return None
-        if len(self._made) >= self._plan.max_events:
+        if len(self._made) - self._n_waited >= self._plan.max_events:
             self.reason = "event_limit"
             return None
-        event = self._rules.waiting() or self._draw()
+        rest = self._rules.waiting()
+        if rest is not None:
+            return self._wait(rest)
+        event = self._draw()
         played = self._clock.push(event)
         if played.pitch is not None and played.onset_s < self._plan.start_s - 1e-6:
             # A flat scheme tells the time after the fact. What came before the cut is moved there.
@@ -172,13 +176,22 @@ class MusicInMaking:
             return None
         return self._take(event, played)
 
+    def _wait(self, rest: Event) -> EventMade:
+        """Let the clock come nearer to the cut, however far off that is; rests are no loop."""
+        self._n_waited += 1
+        return self._add(rest, self._clock.push(rest))
+
     def _take(self, event: Event, played: PlayedEvent) -> EventMade:
-        self._made.append((event, played))
-        self._rules.play(played)
+        made = self._add(event, played)
         looping = self._watch.push(event, played.pitch)
         if looping and self._may_step_back("loop"):
             self._to_withdraw = looping
-        index = len(self._made) - 1
+        return made
+
+    def _add(self, event: Event, played: PlayedEvent) -> EventMade:
+        index = len(self._made)
+        self._made.append((event, played))
+        self._rules.play(played)
         return EventMade(index=index, event=event, played=played, clock_s=self._clock_s)
 
     def _may_step_back(self, why: str) -> bool:
@@ -198,9 +211,11 @@ class MusicInMaking:
 
     def _withdraw(self, index: int) -> None:
         del self._made[index:]
+        self._n_waited = min(self._n_waited, index)
         self._wind_clock()
         self._rules.restart([played for _, played in self._made])
-        self._watch.restart([(event, played.pitch) for event, played in self._made])
+        chosen = self._made[self._n_waited :]
+        self._watch.restart([(event, played.pitch) for event, played in chosen])
         self._context.step_back(min(self._n_prompt + index, len(self._context)))
 
     def go_back(self, mark: Mark) -> None:
@@ -225,8 +240,11 @@ class MusicInMaking:
     def _draw(self) -> Event:
         """Choose the K attributes of the next event, one after another."""
         # Only now is the last event read: whoever listens need not wait for it.
-        if len(self._context) < self._n_prompt + len(self._made):
-            self._context.append(self._made[-1][0])
+        unread = [event for event, _ in self._made[len(self._context) - self._n_prompt :]]
+        if len(unread) > 1:  # rests up to the cut
+            self._context.extend(np.array(unread))
+        elif unread:
+            self._context.append(unread[0])
         hot = len(self._made) < self._hot_until
         event: Event = ()
         for k, uniform in enumerate(self._uniforms(self._n_attributes)):
