@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from musicgen.pipeline import Progress, Take
 
 _log = logging.getLogger(__name__)
-State = Literal["queued", "loading", "running", "done", "failed"]
+State = Literal["queued", "loading", "preparing", "reading", "running", "done", "failed"]
+"""Preparing: the engine's code is loaded, or compiled. Reading: the model reads the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +59,30 @@ class Order:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What can be heard of a piece by now.
+
+    Attributes:
+        until_s: So far it sounds as it will in the end.
+        midi: Returns a file that holds all that is heard.
+        is_whole: Whether there is no more to come.
+    """
+
+    until_s: float
+    midi: Callable[[], bytes]
+    is_whole: bool
+
+
 class Job:
     """One order under way.
 
     Args:
         order: What was asked for.
-        keep: Lays a finished take on its visitor's desk.
+        keep: Lays a finished take on its visitor's desk, under the job's name.
     """
 
-    def __init__(self, order: Order, *, keep: Callable[[Take], Piece]) -> None:
+    def __init__(self, order: Order, *, keep: Callable[[Take, str], Piece]) -> None:
         self.id = new_id()
         self.order = order
         self.keep = keep
@@ -76,6 +92,7 @@ class Job:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._progress: Progress | None = None
+        self._shown: tuple[int, dict[str, list[int]]] = (0, EMPTY)
 
     @property
     def active(self) -> bool:
@@ -99,8 +116,10 @@ class Job:
 
     def finish(self, take: Take | None) -> None:
         """The music is there; or nothing, if it was stopped before its first note."""
-        self.piece = None if take is None else self.keep(take)
+        self.piece = None if take is None else self.keep(take, self.id)
         self.state = "done"
+        with self._lock:
+            self._progress = None
 
     def fail(self, error: MusicgenError) -> None:
         """There is no music, and this is why."""
@@ -109,9 +128,8 @@ class Job:
 
     def on_roll(self, place: int) -> dict[str, Any]:
         """Return what the roll shows at first: the visitor's part, and where to ask for more."""
-        prompt = self.order.prompt
+        prompt, start_s = self.order.prompt, self._start_s
         base = {"notes": EMPTY, "tracks": [], "pedals": []} if prompt is None else prompt.on_roll()
-        start_s = 0.0 if prompt is None else prompt.preview.end_s
         return {
             **base,
             "id": self.id,
@@ -122,24 +140,58 @@ class Job:
             "newTrack": 1 + max(base["notes"]["track"], default=-1),
             "audio": None,
             "maps": None,
-            "live": {**self.so_far(place), "ask": f"making/{self.id}"},
+            "live": {
+                **self.so_far(place),
+                "ask": f"making/{self.id}",
+                "sound": f"making/{self.id}/sound",
+            },
         }
 
     def so_far(self, place: int) -> dict[str, Any]:
-        """Return how far it has come, with all new notes: the model may have stepped back.
+        """Return how far it has come, with all new notes that will stay: they only become more.
 
         Args:
             place: Its place in the queue.
         """
         with self._lock:
             progress = self._progress
+        start_s = self._start_s
         return {
             "state": self.state,
             "place": place,
-            "made": 0.0 if progress is None else round(progress.seconds_made, 1),
+            "made": 0.0 if progress is None else round(progress.settled_s - start_s, 1),
             "wanted": round(self.order.seconds, 1),
-            "notes": EMPTY if progress is None else columns(progress.new),
+            "ending": progress is not None and progress.tries_endings,
+            "notes": self._notes(progress),
         }
+
+    def heard(self) -> Heard | None:
+        """Return what of it can be heard by now; None before the model is at work."""
+        with self._lock:
+            progress = self._progress
+        prompt, piece = self.order.prompt, self.piece
+        if piece is not None:
+            return Heard(until_s=piece.preview.end_s, midi=lambda: piece.midi, is_whole=True)
+        if progress is not None:
+            return Heard(until_s=progress.settled_s, midi=progress.settled_midi, is_whole=False)
+        if self.state == "reading" and prompt is not None:
+            return Heard(until_s=self._start_s, midi=lambda: prompt.midi, is_whole=False)
+        return None
+
+    @property
+    def _start_s(self) -> float:
+        prompt = self.order.prompt
+        return 0.0 if prompt is None else prompt.preview.end_s
+
+    def _notes(self, progress: Progress | None) -> dict[str, list[int]]:
+        if progress is None:
+            take = None if self.piece is None else self.piece.take
+            return EMPTY if take is None else columns(take.new_notes)
+        count, shown = self._shown
+        if len(progress.settled_events) > count:
+            shown = columns(progress.settled())
+            self._shown = (len(progress.settled_events), shown)
+        return shown
 
 
 class Workshop:

@@ -96,10 +96,16 @@ def new_id() -> str:
     return secrets.token_hex(16)
 
 
-def from_take(take: Take, *, title: str) -> Piece:
-    """Make a piece of what the model made."""
+def from_take(take: Take, *, title: str, name: str | None = None) -> Piece:
+    """Make a piece of what the model made.
+
+    Args:
+        take: What it made.
+        title: What it is called on the page.
+        name: Its unguessable name, if it has one already: that of the job.
+    """
     return Piece(
-        id=new_id(),
+        id=name or new_id(),
         kind="take",
         title=title,
         preview=preview(take.midi, name=title),

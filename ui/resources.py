@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MODEL_VARIABLE = "MUSICGEN_MODEL"
 _JOBS = 256
 _WARM_UP_AFTER_S = 1.0
+_REHEARSAL_S = 1.0
 _GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
 
 
@@ -79,7 +80,9 @@ class Studio:
 
     def _load_quietly(self) -> None:
         try:
-            self.pipeline().prepare()  # the engine's code is loaded or compiled
+            pipeline = self.pipeline()
+            pipeline.prepare()  # the engine's code is loaded or compiled
+            _rehearse(pipeline)
         except MusicgenError:
             return  # said when the model is used
 
@@ -136,6 +139,9 @@ class Studio:
 
         job.state = "loading"
         pipeline = self.pipeline()
+        job.state = "preparing"
+        pipeline.prepare()
+        job.state = "reading"
         order = job.order
         stream = pipeline.stream(
             None if order.upload is None else order.upload.midi,
@@ -152,6 +158,14 @@ class Studio:
                     take = stream.finish()
                     break
         job.finish(take)
+
+
+def _rehearse(pipeline: MusicPipeline) -> None:
+    """Make and play a moment of music: what is needed for that is read from the disk once."""
+    from musicgen.audio import BLOCK, render_passage
+
+    take = pipeline.generate(seconds=_REHEARSAL_S, seed=0)
+    render_passage(take.midi, begin=0, length=BLOCK, is_whole=True)
 
 
 @functools.cache

@@ -6,16 +6,20 @@ names of 128 random bits, and change nothing.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
+import time
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from musicgen.errors import MusicgenError
+from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
 from musicgen.ui.resources import studio
 
 if TYPE_CHECKING:
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
 VISITOR_COOKIE: Final = "musicgen_visitor"
 _VISITOR = re.compile(r"[0-9a-f]{32}")
 _MEDIA_TYPES: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_FRESH: Final = {"Cache-Control": "no-store"}
+_PATIENCE_S: Final = 2.0  # so long an answer waits for music,
+_GLANCE_S: Final = 0.015  # and looks as often as that
 _PRIVATE: Final = {"Cache-Control": "private, max-age=3600"}
 # Streamlit needs inline styles, blob: scripts (our component) and eval (its charts); nothing of the
 # page may come from or go to another machine.
@@ -73,9 +80,10 @@ def sound_facts(request: Request) -> Response:
     return JSONResponse(
         {
             "warnings": list(shelf.warnings(name)),
+            "gain": shelf.gain(name),
             "error": None if failure is None else failure.as_dict(),
         },
-        headers={"Cache-Control": "no-store"},
+        headers=_FRESH,
     )
 
 
@@ -85,7 +93,39 @@ def making(request: Request) -> Response:
     if job is None:
         return Response(status_code=404)
     so_far = job.so_far(studio().workshop.place(job))
-    return JSONResponse(so_far, headers={"Cache-Control": "no-store"})
+    return JSONResponse(so_far, headers=_FRESH)
+
+
+async def hear(request: Request) -> Response:
+    """Answer with the sound of a piece that is being made, from a sample on.
+
+    Two channels of float32, one after the other, at the synthesizer's own level. Where there is
+    nothing to be heard yet the answer waits a while, and is empty then.
+    """
+    job = studio().making(request.path_params["name"])
+    begin, length = request.path_params["begin"], request.path_params["length"]
+    if job is None or not is_passage(begin, length):
+        return Response(status_code=404)
+    until = time.monotonic() + _PATIENCE_S
+    while not can_be_heard(job, begin, length):
+        if not job.active or time.monotonic() > until:
+            return _nothing(is_last=not job.active)
+        await asyncio.sleep(_GLANCE_S)
+    try:
+        passage = await run_in_threadpool(heard_passage, job, begin, length)
+    except MusicgenError as error:
+        return JSONResponse(error.as_dict(), status_code=503)
+    if passage is None:
+        return _nothing(is_last=not job.active)
+    return Response(
+        passage.samples.astype("<f4").tobytes(),
+        media_type="application/octet-stream",
+        headers={**_FRESH, "X-Last": str(int(passage.is_last))},
+    )
+
+
+def _nothing(*, is_last: bool) -> Response:
+    return Response(status_code=204, headers={**_FRESH, "X-Last": str(int(is_last))})
 
 
 def look(request: Request) -> Response:
@@ -122,6 +162,7 @@ def routes() -> list[Route]:
         Route("/listen/{name}.{kind}", sound, methods=["GET"]),
         Route("/listen/{name}", sound_facts, methods=["GET"]),
         Route("/making/{name}", making, methods=["GET"]),
+        Route("/making/{name}/sound/{begin:int}/{length:int}", hear, methods=["GET"]),
         Route("/attention/{name}/{page:int}", maps, methods=["GET"]),
         Route("/attention/{name}/note/{note:int}", look, methods=["GET"]),
         Route("/attention/{name}/{page:int}/{layer:int}/{head:int}", maps, methods=["GET"]),

@@ -26,6 +26,7 @@ class _Place:
     lock: threading.Lock = field(default_factory=threading.Lock)
     failure: AudioError | None = None
     warnings: tuple[str, ...] = ()
+    gain: float | None = None
 
 
 class Shelf:
@@ -97,6 +98,11 @@ class Shelf:
         place = self._find(name)
         return () if place is None else place.warnings
 
+    def gain(self, name: str) -> float | None:
+        """Return what the synthesizer's samples were multiplied with, once there is a sound."""
+        place = self._find(name)
+        return None if place is None else place.gain
+
     def _find(self, name: str) -> _Place | None:
         with self._lock:
             place = self._places.get(name)
@@ -110,7 +116,7 @@ class Shelf:
         with self._synthesizer:
             sound = render(place.piece.midi)
             data = wav_bytes(sound) if kind == "wav" else mp3_bytes(sound)
-        place.warnings = tuple(sound.warnings)
+        place.warnings, place.gain = tuple(sound.warnings), sound.gain
         partial = path.with_suffix(".part")
         try:
             partial.write_bytes(data)

@@ -43,12 +43,12 @@ class Desk:
         with self._lock:
             return tuple(self._takes)
 
-    def keep(self, take: Take) -> Piece:
-        """Keep a take of the pipeline; the oldest makes room."""
+    def keep(self, take: Take, name: str | None = None) -> Piece:
+        """Keep a take of the pipeline, under the name of its job; the oldest makes room."""
         with self._lock:
             self._count += 1
             title = strings.take_title(self._count)
-        piece = self._shelf.put(from_take(take, title=title))
+        piece = self._shelf.put(from_take(take, title=title, name=name))
         with self._lock:
             self._takes.append(piece)
             gone, self._takes = self._takes[:-MAX_TAKES], self._takes[-MAX_TAKES:]

@@ -97,7 +97,12 @@ ROLL: Final = {
     "hintLive": "Notes appear as they are made.",
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",
+    "ending": "Trying several endings",
     "loading": "Waking the model …",
+    "preparing": "Getting the model ready: on a computer's first time its fast code is compiled. "
+    "That takes about half a minute and happens once.",
+    "waiting": "Waiting for the model: the music goes on when there is more.",
+    "waits": "Waiting …",
     "made_of": "{made} of {wanted} s · {notes} notes",
     "mute": "This piece has no sound. The notes and the MIDI file are whole.",
     "keys": [

@@ -68,7 +68,8 @@ def make_playable(midi: bytes, font: FontContents, *, max_seconds: float) -> Pla
 
     events = events_of(document.data)
     clock = tempo_map(events)
-    cut_tick = int(np.floor(clock.ticks(music_s)))
+    # A hair more: or rounding leaves the last key down.
+    cut_tick = int(np.floor(clock.ticks(music_s) + 1e-6))
     events = events.select(_sounding(events) & (events.tick <= cut_tick))
     events, replaced = _with_instruments_of(font, events)
     # A synthesizer stops with the file's last event: one that does nothing makes room for the tail.

@@ -32,6 +32,8 @@ from musicgen.pipeline.take import Take
 from musicgen.tokens import PlayedEvent
 
 EVENTS_A_PROGRESS = 8
+MOST_S_A_PROGRESS = 0.2
+"""After so many events, or so much time, a stream reports: whoever stops it waits no longer."""
 
 
 class TakeStream(Iterator["Progress | Take"]):
@@ -63,8 +65,11 @@ class TakeStream(Iterator["Progress | Take"]):
         """
         if self._take is not None:
             raise StopIteration
+        report_at_s = time.perf_counter() + MOST_S_A_PROGRESS
         for _ in range(EVENTS_A_PROGRESS):
             began = time.perf_counter()
+            if began > report_at_s:
+                break
             event = next(self._events)
             if isinstance(event, Prefilled):
                 self._prefilled = event

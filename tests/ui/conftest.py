@@ -20,25 +20,12 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a checkpoint that plays nonsense, quickly."""
     import torch
 
-    from musicgen.checkpoint import save_checkpoint
-    from musicgen.model import Decoder, DecoderConfig
-    from musicgen.tokens import get_tokenizer
+    from musicgen.model import Decoder
+    from small_models import save_small, small_config
 
     torch.manual_seed(0)
-    tokenizer = get_tokenizer("piano")
-    config = DecoderConfig(
-        vocab_sizes=tokenizer.vocab_sizes,
-        d_model=64,
-        n_layers=2,
-        n_heads=8,
-        d_ff=128,
-        max_seq_len=256,
-    )
-    folder = tmp_path_factory.mktemp("model") / "tiny"
-    save_checkpoint(
-        folder, decoder=Decoder(config), tokenizer=tokenizer, training={}, name="tiny", step=0
-    )
-    return folder
+    config = small_config(d_model=64, n_heads=8, d_ff=128, d_head_ff=256, max_seq_len=256)
+    return save_small(tmp_path_factory.mktemp("model") / "tiny", Decoder(config))
 
 
 @pytest.fixture(scope="session")
@@ -60,12 +47,13 @@ def app_url(tiny_model: Path) -> Iterator[str]:
 
 
 SLOWLY = """
-import time
+import sys, time
 from musicgen.cli.app import main
 from musicgen.generation.context import Context
 
 append = Context.append
-Context.append = lambda self, event: (time.sleep(0.2), append(self, event))[1]
+pause_s = float(sys.argv.pop(1))
+Context.append = lambda self, event: (time.sleep(pause_s), append(self, event))[1]
 main()
 """
 
@@ -73,7 +61,13 @@ main()
 @pytest.fixture
 def slow_app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app where an event takes a fifth of a second, and return its address."""
-    yield from _served([sys.executable, "-c", SLOWLY], tiny_model)
+    yield from _served([sys.executable, "-c", SLOWLY, "0.2"], tiny_model)
+
+
+@pytest.fixture
+def crawling_app_url(tiny_model: Path) -> Iterator[str]:
+    """Serve the app where music is made more slowly than it sounds, and return its address."""
+    yield from _served([sys.executable, "-c", SLOWLY, "2"], tiny_model)
 
 
 def _served(musicgen: list[str], model: Path) -> Iterator[str]:

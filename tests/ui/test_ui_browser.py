@@ -82,6 +82,12 @@ class Visit:
         """Wait until the player knows its sound."""
         self.page.wait_for_function(READY, timeout=PATIENCE_MS)
 
+    def still(self) -> None:
+        """Pause the music, which is heard since it was made."""
+        pause = self.button("Pause")
+        if pause.count():
+            pause.click()
+
     def make(self, name: str, seconds: int = 10) -> None:
         """Press the one button and wait for the music."""
         slider = self.page.get_by_role("slider", name="Length of the new music")
@@ -144,6 +150,7 @@ def test_generate_is_heard_and_taken_home(visit):
     assert sound["type"] == "audio/wav"
     assert sound["loudness"] > 0.001
     assert sound["seconds"] > 8
+    visit.still()
     visit.button("Play").click()
     visit.page.wait_for_function(f"() => ({PLAYER}).currentTime > 0.3")
     visit.button("Pause").click()

@@ -5,14 +5,21 @@ from __future__ import annotations
 import threading
 import types
 
+import numpy as np
 import pytest
 
+from musicgen.audio import BLOCK, SAMPLE_RATE
 from musicgen.errors import GenerationError
+from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
+from musicgen.ui import strings
 from musicgen.ui.jobs import Job, Order, Workshop
+from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
 from musicgen.ui.pieces import from_upload
+from musicgen.ui.resources import Studio
 from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import MAX_TAKES, Desk, Desks
 
+SECOND = SAMPLE_RATE // BLOCK * BLOCK
 ORDER = Order(seconds=10, temperature=1.0, top_p=0.95, top_k=0, min_p=0.0, seed=1)
 
 
@@ -26,7 +33,7 @@ def wait_for(condition):
 
 
 def job():
-    return Job(ORDER, keep=lambda take: take)
+    return Job(ORDER, keep=lambda take, name: take)
 
 
 def test_jobs_are_done_one_after_another_and_know_their_place():
@@ -69,18 +76,74 @@ def test_a_failure_is_a_sentence_and_the_next_job_is_done():
     assert third.state == "done"
 
 
-def test_progress_replaces_what_the_model_took_back():
-    from musicgen.midi import NoteTable
+def progress(count, *, made=9):
+    """Return a report of so many settled notes, a second each."""
+    new = NoteTable.of(range(count), [i + 0.5 for i in range(count)], [60] * count, [80] * count)
+    return types.SimpleNamespace(
+        notes=made,
+        settled=lambda: new,
+        settled_events=(None,) * count,
+        settled_s=float(count),
+        settled_midi=lambda: score_to_bytes(notes_to_score(new)),
+        tries_endings=made > 9,
+    )
 
+
+def test_getting_the_model_ready_is_said():
+    """Guards: half a minute of compiling that only said "Waking the model"."""
+    this, seen, studio = job(), [], Studio("nowhere")
+    studio._pipeline = types.SimpleNamespace(
+        prepare=lambda: seen.append(this.so_far(0)["state"]), stream=lambda *_, **__: iter(())
+    )
+    studio._compose(this)
+    studio.close()
+    assert seen == ["preparing"]
+    assert "once" in strings.ROLL["preparing"]
+
+
+def test_what_is_shown_only_grows():
+    """Guards: a count of notes that ran backwards while endings were tried."""
     this = job()
-    for count in (5, 3):
-        new = NoteTable.of(
-            range(count), [i + 0.5 for i in range(count)], [60] * count, [80] * count
-        )
-        this.advance(types.SimpleNamespace(new=new, seconds_made=2.0))
-    shown = this.so_far(0)
-    assert len(shown["notes"]["on"]) == 3
-    assert shown["made"] == 2.0
+    assert this.heard() is None
+    for count, made in ((3, 9), (5, 30), (5, 12)):
+        this.advance(progress(count, made=made))
+        shown = this.so_far(0)
+        assert len(shown["notes"]["on"]) == count
+        assert shown["made"] == count
+    assert shown["ending"]
+
+
+def test_passages_reach_as_far_as_the_music_is_sure():
+    this = job()
+    assert not can_be_heard(this, 0, SECOND)
+    this.advance(progress(0))
+    assert not can_be_heard(this, 0, SECOND)
+    assert heard_passage(this, 0, SECOND) is None
+    this.advance(progress(3))
+    passage = heard_passage(this, 2 * SECOND, 4 * SECOND)
+    assert passage is not None
+    assert not passage.is_last
+    assert 0.9 * SECOND < passage.samples.shape[1] < SECOND
+    assert np.abs(passage.samples).max() > 0.001
+    assert not can_be_heard(this, 3 * SECOND, SECOND)
+
+
+def test_a_whole_piece_is_heard_to_its_end(music):
+    this = job()
+    this.finish(from_upload(music, name="a.mid"))
+    assert this.so_far(0)["notes"]["on"] == []
+    last = heard_passage(this, 10 * SECOND, 10 * SECOND)
+    assert last is not None
+    assert last.is_last
+    assert heard_passage(this, 60 * SECOND, SECOND) is None
+
+
+@pytest.mark.parametrize(
+    ("begin", "length"), [(-64, 64), (1, 64), (0, 0), (0, 65), (0, 64 * 750 * 3600)]
+)
+def test_passages_that_may_not_be_asked_for(begin, length):
+    assert not is_passage(begin, length)
+    assert is_passage(0, SECOND)
 
 
 def take(music):

@@ -79,6 +79,7 @@ def test_the_page_carries_its_guard_and_a_visitors_name(app_url):
         "/attention/0123456789abcdef0123456789abcdef/0/0/0",
         "/attention/0123456789abcdef0123456789abcdef/note/0",
         "/making/0123456789abcdef0123456789abcdef",
+        "/making/0123456789abcdef0123456789abcdef/sound/0/64",
     ],
 )
 def test_names_that_nobody_was_given_lead_nowhere(app_url, path):

@@ -89,6 +89,15 @@ def test_a_passage_does_not_change_when_more_music_comes():
     np.testing.assert_array_equal(early.samples, late.samples)
 
 
+def test_the_last_key_is_let_go():
+    """Guards: 8.19 s as 8189.99 ticks, before which the last note of a part was never released."""
+    first = NoteTable.of([6.48], [8.19], [35], [110])
+    two = NoteTable.of([6.48, 9.5], [8.19, 9.9], [35, 60], [110, 80])
+    early = render_passage(midi_of(first), begin=0, length=9 * SECOND, is_whole=False)
+    late = render_passage(midi_of(two), begin=0, length=9 * SECOND, is_whole=True)
+    np.testing.assert_array_equal(early.samples, late.samples)
+
+
 def test_a_passage_is_where_nothing_sounds_too():
     rest = NoteTable.of([0.0, 20.0], [0.5, 20.5], [60, 64], [80, 80])
     passage = render_passage(midi_of(rest), begin=12 * SECOND, length=SECOND, is_whole=True)

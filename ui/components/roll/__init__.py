@@ -16,7 +16,7 @@ from streamlit.components.v2 import component
 from musicgen.ui import strings
 
 _HERE = Path(__file__).resolve().parent
-_SCRIPTS = ("music.js", "paint.js", "gaze.js", "player.js", "hands.js", "main.js")
+_SCRIPTS = ("music.js", "paint.js", "gaze.js", "live.js", "player.js", "hands.js", "main.js")
 
 
 def _read(name: str) -> str:

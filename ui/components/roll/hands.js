@@ -8,6 +8,7 @@ const hands = {
     on(audio, "play pause ended waiting playing", () => { this.buttons(); this.redraw(); });
     on(audio, "loadedmetadata", () => {
       this.ready = true;
+      if (this.stream) this.liveChanged(this.stream.state);
       if (this.cursor > 0) audio.currentTime = this.cursor;
       this.buttons();
       this.soundFacts();
@@ -17,7 +18,7 @@ const hands = {
     const acts = {
       play: () => this.toggle(),
       start: () => { this.seek(0); this.view.shift(-1e9, this.music); },
-      seam: () => { this.seek(this.music.piece.promptEnd - 3); this.play(); },
+      seam: () => { this.seek(this.music.piece.promptEnd - SEAM_S); this.play(); },
       follow: (b) => { this.follow = !this.follow; b.setAttribute("aria-pressed", this.follow); },
       out: () => this.zoom(1.5),
       in: () => this.zoom(1 / 1.5),
@@ -29,6 +30,8 @@ const hands = {
     });
     this.pointer(on);
     on(root, "keydown", (event) => this.key(event));
+    // Who asks for music hears it as soon as there is some: this click is what lets sound begin.
+    on(document, "click", (event) => { if (event.target.closest?.(".st-key-go")) { this.asked = performance.now(); this.awake(); } }, { capture: true });
     // Space plays from anywhere on the page where it has no other meaning.
     on(document, "keydown", (event) => { if (event.target === document.body && event.key === " ") this.key(event); });
     this.sizes = new ResizeObserver(() => { this.redraw(); this.panel.gaze && this.panel.draw(); });

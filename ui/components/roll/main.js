@@ -12,6 +12,7 @@ class Roll {
     this.cursor = 0;
     this.arcs = [];
     this.follow = true;
+    this.asked = -Infinity; // when music was asked for
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.stacked = matchMedia("(max-width: 640px)"); // the settings stand above, not beside
     this.listen();
@@ -34,7 +35,8 @@ class Roll {
   show(piece, growing = false) {
     this.root.hidden = false;
     const before = this.music, same = before?.piece.id === piece.id;
-    if (same && !(piece.live && growing)) return;
+    const finished = same && before.piece.live && !piece.live;
+    if (same && !finished && !(piece.live && growing)) return;
     this.music = new Music(piece);
     if (same) this.music.widen(before);
     if (piece.live && piece.promptEnd === 0) this.music.widen({ low: 36, high: 88 });
@@ -46,8 +48,10 @@ class Roll {
       this.panel.show(null);
       this.view.fit(this.music);
       this.cursor = 0;
+      this.address = piece.live?.sound;
       this.load(piece);
     }
+    if (finished) this.kept(piece);
     this.live(piece.live);
     if (same) return;
     if (piece.live) this.watch(piece);
@@ -63,14 +67,16 @@ class Roll {
   // Notes appear as they are made. When all are there the page is told, again until it has heard.
   async watch(piece) {
     let told = 0;
-    while (this.music?.piece.id === piece.id) {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+    const going = () => this.music?.piece.id === piece.id && this.music.piece.live;
+    while (going()) {
+      // The first notes are waited for, and what is sounding is to be seen.
+      await new Promise((resolve) => setTimeout(resolve, this.music.piece.live.notes.on.length ? 300 : 80));
       let now = { state: "failed" };
       try {
         const answer = await fetch(piece.live.ask);
         if (answer.ok) now = await answer.json();
       } catch { continue; /* the server may come back */ }
-      if (this.music?.piece.id !== piece.id) return;
+      if (!going()) return;
       if (now.notes) {
         const notes = { ...piece.notes };
         for (const name of Object.keys(notes)) notes[name] = notes[name].concat(now.notes[name]);
@@ -86,15 +92,18 @@ class Roll {
     const bar = this.find(".progress");
     bar.hidden = !live;
     // A screen reader hears of the beginning and the end, not of every note.
-    this.find(".status").setAttribute("aria-live", live?.notes.on.length ? "off" : "polite");
+    this.find(".status").setAttribute("aria-live", live?.notes.on.length && this.stream?.state !== "waiting" ? "off" : "polite");
     if (!live) return;
     bar.setAttribute("aria-valuemax", live.wanted);
     bar.setAttribute("aria-valuenow", live.made);
     bar.setAttribute("aria-label", this.say.composing);
     bar.firstElementChild.style.width = `${(100 * live.made) / live.wanted}%`;
-    const notes = live.notes.on.length;
-    this.status(live.place ? fill(this.say.queued, live) : live.state === "running"
-      ? `${this.say.composing}: ${fill(this.say.made_of, { ...live, notes })}` : this.say.loading);
+    const notes = live.notes.on.length, { say } = this;
+    const composing = live.ending ? say.ending : say.composing;
+    if (this.mute) this.status(say.mute, true);
+    else if (this.stream?.state === "waiting" && this.stream.heard) this.status(say.waiting);
+    else this.status(live.place ? fill(say.queued, live) : ["reading", "running"].includes(live.state)
+      ? `${composing}: ${fill(say.made_of, { ...live, notes })}` : live.state === "preparing" ? say.preparing : say.loading);
   }
 
   label() {
@@ -158,14 +167,14 @@ class Roll {
 
   // An example sounds at once: its notes are here already, the server is only told.
   example(piece) {
-    const playing = !this.audio.paused && this.music.piece.id === piece.id;
+    const playing = this.playing && this.music.piece.id === piece.id;
     if (this.music.piece.id !== piece.id) {
       this.local = piece.id;
       this.show(piece);
       this.chips();
       this.send("pick", piece.id);
     }
-    if (playing) this.audio.pause();
+    if (playing) this.pause();
     else this.play();
     this.redraw();
   }
@@ -222,9 +231,9 @@ class Roll {
 
   tick() {
     this.frame = 0;
-    const { audio, view, music, paint } = this, playing = !audio.paused && this.ready;
+    const { audio, view, music, paint } = this, playing = this.sounding;
     if (playing) {
-      this.cursor = audio.currentTime;
+      this.cursor = this.stream ? this.stream.seconds() : audio.currentTime;
       const span = view.to - view.from, place = (this.cursor - view.from) / span;
       if (this.follow && (place > (this.calm.matches ? 0.98 : 0.7) || place < 0) && span < music.seconds) {
         const before = view.from;
@@ -249,10 +258,12 @@ class Roll {
     this.audio.pause();
     this.audio.removeAttribute("src");
     this.music = null;
+    this.stream?.close();
+    this.context?.close();
   }
 }
 
-Object.assign(Roll.prototype, player, hands);
+for (const part of [player, hands]) Object.defineProperties(Roll.prototype, Object.getOwnPropertyDescriptors(part));
 
 const mounted = new WeakMap();
 

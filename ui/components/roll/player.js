@@ -1,40 +1,118 @@
-// The sound of the roll: an audio element that reads from the server's own address.
+// The sound of the roll: an audio element that reads a whole piece from the server's own address,
+// and while a piece is being made, and until that is over, a `LiveSound`.
+
+const SEAM_S = 3; // music is played from so long before the seam
 
 const player = {
   load(piece) {
     const { audio } = this;
+    this.stream?.close();
+    this.stream = null;
     audio.pause();
-    this.mute = !piece.audio;
-    this.ready = false;
-    if (piece.audio) audio.src = piece.audio;
-    else audio.removeAttribute("src");
-    audio.load();
+    this.attach(piece);
+    if (piece.live) this.listenLive(piece);
     this.buttons();
     this.status();
   },
 
+  attach(piece) {
+    const { audio } = this;
+    this.mute = !piece.audio && !piece.live;
+    this.ready = false;
+    if (piece.audio) audio.src = piece.audio;
+    else audio.removeAttribute("src");
+    audio.load();
+  },
+
+  // Sound may only begin after a click. One on the button that makes music is waited for here.
+  awake() {
+    this.context ??= new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
+    this.context.resume();
+  },
+
+  listenLive(piece) {
+    this.cursor = Math.max(0, piece.promptEnd - SEAM_S);
+    const asked = performance.now() - this.asked < 60_000;
+    this.asked = -Infinity;
+    if (asked) this.play();
+  },
+
+  playLive(options) {
+    const { piece } = this.music;
+    this.awake();
+    this.stream ??= new LiveSound(this.context, this.address, (state) => this.liveChanged(state));
+    this.stream.start(this.cursor, { skipSilence: this.cursor === 0 && piece.promptEnd === 0, ...options });
+  },
+
+  liveChanged(state) {
+    if (state === "failed" && this.music?.piece.live) { this.mute = true; this.status(this.say.mute, true); }
+    if (state === "ended" || state === "failed" || state === "paused") this.handOver();
+    if (!this.music) return;
+    if (this.music.piece.live) this.live(this.music.piece.live);
+    this.buttons();
+    this.redraw();
+  },
+
+  // The piece is whole: its notes are there, and its sound is being rendered.
+  kept(piece) {
+    this.attach(piece);
+    this.status();
+    if (!this.stream || !this.stream.wanted) this.handOver();
+    this.buttons();
+  },
+
+  // The audio element goes on where the live sound stopped; not before the piece is whole.
+  handOver() {
+    const { stream } = this;
+    if (!stream || !this.music || this.music.piece.live) return;
+    this.cursor = Math.min(stream.seconds(), this.music.seconds);
+    this.stream = null;
+    stream.close();
+    if (this.ready) this.audio.currentTime = this.cursor;
+  },
+
+  get playing() { return this.stream ? this.stream.wanted : !this.audio.paused; },
+  get sounding() { return this.stream ? this.stream.state === "playing" : !this.audio.paused && this.ready; },
+
   buttons() {
-    const play = this.find("[data-do=play]"), { say, audio } = this;
-    const waiting = !audio.paused && !this.ready;
-    play.querySelector("path").setAttribute("d", audio.paused ? "M3 2l11 6-11 6z" : waiting ? "M8 3a5 5 0 1 0 .1 0z" : "M3 2h3.6v12H3zM9.4 2H13v12H9.4z");
-    play.querySelector(".word").textContent = waiting ? say.wait : audio.paused ? say.play : say.pause;
+    const play = this.find("[data-do=play]"), { say, playing, stream } = this;
+    const waiting = playing && !this.sounding;
+    play.querySelector("path").setAttribute("d", !playing ? "M3 2l11 6-11 6z" : waiting ? "M8 3a5 5 0 1 0 .1 0z" : "M3 2h3.6v12H3zM9.4 2H13v12H9.4z");
+    play.querySelector(".word").textContent = waiting ? (stream ? say.waits : say.wait) : playing ? say.pause : say.play;
     play.toggleAttribute("data-wait", waiting);
-    play.disabled = this.mute;
+    play.disabled = this.mute && !stream;
     const piece = this.music?.piece;
     this.find("[data-do=seam]").hidden = !(piece?.kind === "take" && piece.promptEnd > 0 && !this.mute);
   },
 
   async play() {
-    if (this.mute) return;
-    if (this.ready && this.cursor >= this.audio.duration - 0.05) this.seek(0);
+    if (this.mute && !this.stream) return;
+    if (this.music.piece.live || this.stream) {
+      if (this.stream?.state === "paused") this.stream.resume();
+      else if (!this.stream?.wanted) this.playLive();
+      return;
+    }
+    if (this.ready && this.cursor >= Math.min(this.audio.duration, this.music.seconds) - 0.05) this.seek(0);
     try { await this.audio.play(); } catch (error) { if (error.name !== "AbortError") this.buttons(); }
   },
 
-  toggle() { if (this.audio.paused) this.play(); else this.audio.pause(); },
+  pause() {
+    if (this.stream) this.stream.pause();
+    else this.audio.pause();
+  },
+
+  toggle() { if (this.playing) this.pause(); else this.play(); },
 
   seek(seconds) {
-    this.cursor = clamp(seconds, 0, this.music.seconds);
-    if (this.ready) this.audio.currentTime = this.cursor;
+    const { live, promptEnd } = this.music.piece, { playing } = this;
+    this.cursor = clamp(seconds, 0, live ? promptEnd + live.made : this.music.seconds);
+    if (this.stream && !live && this.ready) {
+      this.stream.from = this.cursor;
+      this.stream.silence();
+      this.handOver();
+      if (playing) this.play();
+    } else if (this.stream) this.playLive({ skipSilence: false, paused: !playing });
+    else if (this.ready) this.audio.currentTime = this.cursor;
     this.redraw();
   },
 
@@ -54,7 +132,8 @@ const player = {
 
   async soundFacts() {
     try {
-      const { warnings } = await (await fetch(this.music.piece.audio.replace(/\.\w+$/, ""))).json();
+      const { warnings, gain } = await (await fetch(this.music.piece.audio.replace(/\.\w+$/, ""))).json();
+      if (gain) this.stream?.settle(gain);
       if (warnings.length) this.status(warnings.join(" "));
     } catch { /* only remarks are lost */ }
   },

@@ -1,0 +1,164 @@
+"""How soon the app is heard: from the click on Generate to the first audible note.
+
+    python benchmarks/bench_ui_first_sound.py
+    python benchmarks/bench_ui_first_sound.py --smoke          # one round, for CI
+
+The app is served as `musicgen ui` does, and driven in a real Chromium. The clock runs in the page:
+from the browser's own click until what goes to the loudspeaker is above -60 dB of full scale, seen
+every few milliseconds. The server is warm: it has made one piece. The sound card is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rounds import ROOT, Table, interleaved, parser_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE_S = 300
+LISTEN = """
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (to, ...rest) {
+    if (to instanceof AudioDestinationNode) {
+      const ear = new AnalyserNode(this.context, { fftSize: 4096 }), heard = new Float32Array(4096);
+      connect.call(this, ear);
+      setInterval(() => {
+        ear.getFloatTimeDomainData(heard);
+        if (window.clicked && !window.sounded && heard.some((sample) => Math.abs(sample) > 1e-3)) {
+          window.sounded = performance.now();
+        }
+      }, 4);
+    }
+    return connect.call(this, to, ...rest);
+  };
+  addEventListener("click", (event) => {
+    if (!event.target.closest(".st-key-go")) return;
+    window.sounded = undefined;
+    window.clicked = event.timeStamp;
+  }, true);
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = parser_of(__doc__ or "", rounds=10)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[30, 120], help="seconds")
+    parser.add_argument("--model", default="piano")
+    options = parser.parse_args(arguments)
+    if options.smoke:
+        options.lengths, options.rounds = [10], 1
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        sys.exit(f"no browser: none of {', '.join(BROWSERS)} is on the PATH")
+    measured = measure(program, options)
+    table = Table(
+        title="From the click on Generate to the first audible note, warm",
+        unit="s",
+        base=name_of(options.lengths[0]),
+        measured=measured,
+    )
+    table.show()
+    table.keep("ui_first_sound.jsonl", options, model=options.model)
+
+
+def name_of(length_s: int) -> str:
+    """Return what a contender is called."""
+    return f"{length_s} s of music"
+
+
+def measure(program: str, options: argparse.Namespace) -> dict[str, list]:
+    """Return seconds by length asked for."""
+    from playwright.sync_api import sync_playwright
+
+    with served(options.model) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1360, "height": 900})
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.add_init_script(LISTEN)
+        page.goto(url)
+        page.locator(".mg").wait_for()
+        contenders: dict[str, Callable[[], float]] = {
+            name_of(length): lambda length=length: first_sound_s(page, length)
+            for length in options.lengths
+        }
+        found = interleaved(contenders, options.rounds, n_warm=1)
+        browser.close()
+    return found
+
+
+def first_sound_s(page: Page, length_s: int) -> float:
+    """Ask for music, and return after how many seconds it was heard; then stop it."""
+    slider = page.get_by_role("slider", name="Length of the new music")
+    slider.focus()
+    now = int(slider.get_attribute("aria-valuenow") or slider.input_value())
+    for _ in range(abs(now - length_s) // 5):
+        page.keyboard.press("ArrowRight" if now < length_s else "ArrowLeft")
+        page.wait_for_timeout(80)
+    page.wait_for_timeout(1500)  # the page is drawn anew, and nothing is going on any more
+    go = page.locator(".st-key-go button")
+    go.click()
+    page.wait_for_function("() => window.sounded")
+    seconds = page.evaluate("() => (window.sounded - window.clicked) / 1000")
+    stop = page.locator(".st-key-stop button")
+    if stop.count() and stop.is_enabled():
+        try:
+            stop.click(timeout=2000)
+        except Exception as error:  # noqa: BLE001 - it may be done by now, and the button gone
+            print(f"not stopped: {str(error).splitlines()[0]}")
+    go.wait_for()
+    return seconds
+
+
+@contextmanager
+def served(model: str) -> Iterator[str]:
+    """Serve the app, and yield its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "musicgen", "ui", "--no-browser", "--port", str(port)]
+    server = subprocess.Popen(
+        [*command, "--model", model],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while not answers(url):
+            if server.poll() is not None or time.monotonic() > until:
+                sys.exit("the app did not start")
+            time.sleep(0.2)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def answers(url: str) -> bool:
+    """Say whether the app is up."""
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+if __name__ == "__main__":
+    main()
