@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musicgen.errors import PromptError
 from musicgen.midi.checks import MAX_TICK, TEMPO
 from musicgen.midi.events import META, Events, Row, empty_events, to_bytes
 from musicgen.midi.notes import NoteTable
@@ -48,6 +49,9 @@ def extend(
         only_new: Leave the prompt out; the new part then begins at 0 s.
         title: The new track's name.
         text: A text to store in the new track, such as the recipe.
+
+    Raises:
+        PromptError: The prompt lasts so long that the new notes' ticks would not fit into a file.
     """
     if only_new:
         shifted = replace(
@@ -56,12 +60,13 @@ def extend(
             end_s=new_notes.end_s - prompt.cut_s,
         )
         return write_part(shifted, title=title, text=text)
-    factor = _factor(prompt, new_notes)
+    events = _with_room(prompt, float(new_notes.end_s.max(initial=0.0)))
+    factor = _factor(events, prompt.cut_tick, new_notes)
     events = replace(
-        prompt.events,
-        division=prompt.events.division * factor,
-        tick=prompt.events.tick * factor,
-        end_ticks=prompt.events.end_ticks * factor,
+        events,
+        division=events.division * factor,
+        tick=events.tick * factor,
+        end_ticks=events.end_ticks * factor,
     )
     clock = tempo_map(events)
     start, end = _spans(clock.ticks(new_notes.onset_s), clock.ticks(new_notes.end_s))
@@ -90,17 +95,39 @@ def write_part(notes: NoteTable, *, title: str = "musicgen", text: str | None = 
     return to_bytes(blank.insert(rows))
 
 
-def _factor(prompt: Prompt, new_notes: NoteTable) -> int:
+def _with_room(prompt: Prompt, last_s: float) -> Events:
+    """Return the prompt's events with ticks for music up to `last_s`.
+
+    Where the last tempo is so fast that a file cannot count them, 120 bpm follow behind.
+    """
+    events = prompt.events
+    if float(tempo_map(events).ticks(last_s)) < MAX_TICK:
+        return events
+    behind = max(prompt.cut_tick, int(events.end_ticks.max()), int(events.tick.max(initial=0)))
+    tempo = DEFAULT_QUARTER_US.to_bytes(3, "big")
+    row = Row(track=0, tick=behind, status=META, data1=TEMPO, payload=tempo)
+    events = events.insert([row], first=False)
+    if float(tempo_map(events).ticks(last_s)) < MAX_TICK:
+        return events
+    raise PromptError(
+        f"The music lasts {behind:,} ticks, and with what is new more than the {MAX_TICK:,} that a "
+        "MIDI file can count.",
+        hint="Use its first part only, or keep only what is new.",
+        code="prompt-too-long",
+    )
+
+
+def _factor(events: Events, cut_tick: int, new_notes: NoteTable) -> int:
     """Return the whole number that makes ticks after the cut short enough, as far as it goes."""
-    clock = tempo_map(prompt.events)
-    after = np.searchsorted(clock.change_ticks, prompt.cut_tick, side="right") - 1
+    clock = tempo_map(events)
+    after = np.searchsorted(clock.change_ticks, cut_tick, side="right") - 1
     wanted = math.ceil(float(clock.tick_s[after:].max()) / _TICK_S - 1e-9)
     last = max(
         float(clock.ticks(new_notes.end_s.max(initial=0.0))),
-        float(prompt.events.end_ticks.max()),
-        float(prompt.events.tick.max(initial=0)),
+        float(events.end_ticks.max()),
+        float(events.tick.max(initial=0)),
     )
-    possible = min(_MAX_DIVISION // prompt.events.division, int(MAX_TICK / (last + 1)))
+    possible = min(_MAX_DIVISION // events.division, int(MAX_TICK / (last + 1)))
     return max(1, min(wanted, possible))
 
 
