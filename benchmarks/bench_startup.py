@@ -6,7 +6,8 @@
 
 Every figure is a whole process from its start to its end, the files in the system's cache. "From
 nothing compiled" gives numba an empty folder, as on a machine where the engine never ran. The warm
-takes are made one after another in this process, each round with another seed.
+takes are made one after another in this process, each round with another seed. Seconds are told by
+the clock and by the processor: on a shared machine only the latter keep still.
 """
 
 from __future__ import annotations
@@ -19,33 +20,29 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rounds import ROOT, Table, interleaved, parser_of
+from rounds import ROOT, Table, interleaved_times, parser_of
 
 
-def seconds_of(arguments: Sequence[str], **environment: str) -> float:
-    """Return how long a Python process takes.
+def run_python(arguments: Sequence[str], **environment: str) -> None:
+    """Run a Python process to its end.
 
     Raises:
         RuntimeError: It failed.
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment}
-    began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, *arguments], env=surroundings, capture_output=True, text=True
     )
-    taken = time.perf_counter() - began
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return taken
 
 
-def generate(seconds: float, *, from_nothing: bool = False) -> float:
-    """Return how long `musicgen generate` takes as a new process."""
+def generate(seconds: float, *, from_nothing: bool = False) -> None:
+    """Run `musicgen generate` as a new process."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {"NUMBA_CACHE_DIR": str(Path(folder) / "numba")} if from_nothing else {}
         take = str(Path(folder) / "take.mid")
@@ -60,15 +57,15 @@ def generate(seconds: float, *, from_nothing: bool = False) -> float:
             "--seed",
             "1",
         ]
-        return seconds_of(line, **environment)
+        run_python(line, **environment)
 
 
 def measure_processes(options: argparse.Namespace) -> None:
     """Measure whole processes."""
-    calls: dict[str, Callable[[], float]] = {
-        "python, nothing else": lambda: seconds_of(["-c", "pass"]),
-        "import musicgen": lambda: seconds_of(["-c", "import musicgen"]),
-        "musicgen --help": lambda: seconds_of(["-m", "musicgen", "--help"]),
+    calls: dict[str, Callable[[], object]] = {
+        "python, nothing else": lambda: run_python(["-c", "pass"]),
+        "import musicgen": lambda: run_python(["-c", "import musicgen"]),
+        "musicgen --help": lambda: run_python(["-m", "musicgen", "--help"]),
         f"musicgen generate, {options.seconds:g} s": lambda: generate(options.seconds),
     }
     if options.compiling:
@@ -79,15 +76,29 @@ def measure_processes(options: argparse.Namespace) -> None:
         if importlib.util.find_spec(name) is None:
             print(f"left out: import {name} (pip install {name})")
         elif not options.smoke:
-            calls[f"import {name}"] = functools.partial(seconds_of, ["-c", f"import {name}"])
-    table = Table(
-        title="whole processes",
-        unit="s",
-        base="python, nothing else",
-        measured=interleaved(calls, options.rounds, n_warm=0 if options.smoke else 1),
-    )
-    table.show()
-    table.keep("startup.jsonl", options, what="processes", seconds=options.seconds)
+            calls[f"import {name}"] = functools.partial(run_python, ["-c", f"import {name}"])
+    n_warm = 0 if options.smoke else 1
+    tables = interleaved_times(calls, options.rounds, n_warm=n_warm)
+    show(tables, "whole processes", options, what="processes")
+
+
+def show(
+    tables: dict[str, dict[str, list[float]]],
+    title: str,
+    options: argparse.Namespace,
+    **facts: object,
+) -> None:
+    """Print and keep seconds of the clock and of the processor."""
+    for seconds_of, measured in tables.items():
+        table = Table(
+            title=f"{title}, seconds of the {seconds_of}",
+            unit="s",
+            base=next(iter(measured)),
+            measured=measured,
+        )
+        table.show()
+        facts |= {"seconds_of": seconds_of, "seconds": options.seconds}
+        table.keep("startup.jsonl", options, **facts)
 
 
 def measure_warm(options: argparse.Namespace) -> None:
@@ -98,17 +109,13 @@ def measure_warm(options: argparse.Namespace) -> None:
     engine = pipeline.prepare().name
     seeds = itertools.count()
 
-    def take() -> float:
-        began = time.perf_counter()
+    def take() -> None:
         pipeline.generate(seconds=options.seconds, seed=next(seeds))
-        return time.perf_counter() - began
 
-    name = f"{options.seconds:g} s of music, {engine}"
-    measured = interleaved({name: take}, options.warm_rounds)
-    table = Table(title="a take, warm", unit="s", base=name, measured=measured)
-    table.show()
-    facts = {"what": "warm", "seconds": options.seconds, "model_sha256": pipeline.sha256}
-    table.keep("startup.jsonl", options, threads=1, **facts)
+    works = {f"{options.seconds:g} s of music, {engine}": take}
+    tables = interleaved_times(works, options.warm_rounds)
+    facts = {"what": "warm", "model_sha256": pipeline.sha256, "threads": 1}
+    show(tables, "a take, warm", options, **facts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -32,7 +32,7 @@ _TITLES = {
     "train_step.jsonl": ("A training step", ("shape", "length")),
     "tokenize.jsonl": ("Tokenizing", ("what",)),
     "render.jsonl": ("Sound and pictures", ("seconds",)),
-    "startup.jsonl": ("Starting up", ("what",)),
+    "startup.jsonl": ("Starting up", ("what", "seconds_of")),
     "busy.jsonl": ("Beside busy processes", ("shape", "seconds_of")),
     "memory.jsonl": ("Memory", ("seconds",)),
     "stream.jsonl": ("A long stream", ("model", "events")),

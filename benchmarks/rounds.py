@@ -7,6 +7,7 @@ times every contender once, and a ratio is the median of the rounds' ratios.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import json
 import os
@@ -52,6 +53,30 @@ def interleaved(
             if i >= n_warm:
                 measured[name].append(figure)
     return measured
+
+
+def interleaved_times(
+    works: Mapping[str, Callable[[], object]], n_rounds: int, *, n_warm: int = 1
+) -> dict[str, dict[str, list[float]]]:
+    """Return how long each work takes in each round: seconds by "clock" and by "processor".
+
+    The processor's seconds, those of processes that have ended included, hardly change on a shared
+    machine. They are left out where the system does not tell them.
+    """
+    by_processor: dict[str, list[float]] = {name: [] for name in works}
+
+    def timed(name: str, work: Callable[[], object]) -> float:
+        spent, began = sum(os.times()[:4]), time.perf_counter()
+        work()
+        taken = time.perf_counter() - began
+        by_processor[name].append(sum(os.times()[:4]) - spent)
+        return taken
+
+    calls = {name: functools.partial(timed, name, work) for name, work in works.items()}
+    by_clock = interleaved(calls, n_rounds, n_warm=n_warm)
+    by_processor = {name: seconds[n_warm:] for name, seconds in by_processor.items()}
+    are_told = all(min(seconds) > 0 for seconds in by_processor.values())
+    return {"clock": by_clock, **({"processor": by_processor} if are_told else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
