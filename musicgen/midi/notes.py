@@ -205,7 +205,7 @@ def notes_to_score(
     if len(notes):
         # In a file a release ends the earliest note of its key: of two struck at once, the shorter
         # must come first, or they would come back with each other's lengths.
-        order = order_by(start, notes.pitch, end)
+        order = order_by(start * 128 + notes.pitch, end)
         track.notes = NoteTickList.from_numpy(
             start[order].astype(np.int32),
             (end - start)[order].astype(np.int32),

@@ -74,10 +74,15 @@ def steps_to_next_stroke(onset: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     return following - pitch * spacing - onset
 
 
+def stroke_numbers(onset: np.ndarray, pitch: np.ndarray) -> np.ndarray:
+    """Return one number (N,) for each note's onset and key, ascending as they are."""
+    return onset * N_PITCHES + pitch
+
+
 def from_grid(notes: GridNotes) -> tuple[NoteTable, np.ndarray]:
     """Notes in seconds, and for each row of them the note (N,) it was."""
     # The order of a NoteTable: it need not sort them again, and its rows can be traced back.
-    order = order_by(notes.onset, notes.pitch, notes.velocity, notes.length)
+    order = order_by(stroke_numbers(notes.onset, notes.pitch), notes.velocity, notes.length)
     onset = notes.onset[order]
     table = NoteTable(
         onset_s=onset / STEPS_PER_S,
