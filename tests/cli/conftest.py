@@ -10,33 +10,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def small_model(tmp_path_factory) -> Path:
-    import torch
+    from small_models import save_small, small_decoder
 
-    from musicgen.checkpoint import save_checkpoint
-    from musicgen.model import Decoder, DecoderConfig
-    from musicgen.tokens import get_tokenizer
-
-    tokenizer = get_tokenizer("piano")
-    config = DecoderConfig(
-        vocab_sizes=tokenizer.vocab_sizes,
-        d_model=32,
-        n_layers=2,
-        n_heads=4,
-        d_ff=48,
-        d_head_ff=32,
-        max_seq_len=64,
-    )
-    decoder = Decoder(config)
-    noise = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in decoder.parameters():
-            if not parameter.any():
-                parameter.normal_(0.0, 0.2, generator=noise)
     folder = tmp_path_factory.mktemp("checkpoints") / "small"
-    save_checkpoint(
-        folder, decoder=decoder, tokenizer=tokenizer, name="small", step=0, training={"why": "test"}
-    )
-    return folder
+    return save_small(folder, small_decoder(), training={"why": "test"})
 
 
 @pytest.fixture(scope="session")

@@ -7,22 +7,9 @@ import wave
 
 import pytest
 
-TAKE_KEYS = {
-    "file",
-    "notes",
-    "seconds",
-    "prompt_seconds",
-    "prompt_notes",
-    "seed",
-    "finish_reason",
-    "events",
-    "events_per_s",
-    "engine",
-    "model",
-    "model_sha256",
-    "repairs",
-    "warnings",
-}
+from promises import TAKE_FIELDS
+
+TAKE_KEYS = {"file", *TAKE_FIELDS}
 
 
 def notes_of(file):

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from musicgen.midi import find_midi_files, note_table, pedal_spans, read_midi
-from musicgen.model import Decoder, DecoderConfig
 from musicgen.pipeline import MusicPipeline
 from musicgen.tokens import get_tokenizer
+from small_models import small_decoder
 
 CORPORA = os.environ.get("MUSICGEN_CORPORA", "")
 
@@ -19,22 +18,7 @@ pytestmark = pytest.mark.skipif(not CORPORA, reason="MUSICGEN_CORPORA names no f
 
 @pytest.fixture(scope="module")
 def pipeline():
-    config = DecoderConfig(
-        vocab_sizes=get_tokenizer().vocab_sizes,
-        d_model=32,
-        n_layers=2,
-        n_heads=4,
-        d_ff=48,
-        d_head_ff=32,
-        max_seq_len=128,
-    )
-    decoder = Decoder(config)
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in decoder.parameters():
-            if not parameter.any():
-                parameter.normal_(0.0, 0.2, generator=generator)
-    return MusicPipeline(decoder, get_tokenizer())
+    return MusicPipeline(small_decoder(max_seq_len=128), get_tokenizer())
 
 
 @pytest.mark.parametrize("corpus", ["maestro/validation", "piano_midi_de", "pop909", "freedoom"])

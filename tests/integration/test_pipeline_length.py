@@ -4,36 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from musicgen.generation import LengthPlan
 from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
-from musicgen.model import DecoderConfig
+from musicgen.model import Decoder
 from musicgen.pipeline import MusicPipeline, Take
 from musicgen.tokens import get_tokenizer
-
-
-class Reciter(torch.nn.Module):
-    """A stand-in for a model: after the start event it wants these events, one after another."""
-
-    def __init__(self, ids: np.ndarray, vocab_sizes: tuple[int, ...], first: int) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros(1))
-        self.ids, self.first = ids, first
-        self.config = DecoderConfig(
-            vocab_sizes=vocab_sizes, d_model=16, n_layers=1, n_heads=2, d_ff=8, max_seq_len=1024
-        )
-
-    def trunk(self, ids, *, cache):
-        at = torch.arange(cache.length, cache.length + ids.shape[1], dtype=torch.float32)
-        cache.advance(ids.shape[1])
-        return at[None, :, None].expand(1, -1, 16)
-
-    def attribute_logits(self, hidden, k, previous):
-        wanted = min(int(hidden[0, 0]) + 1 - self.first, len(self.ids) - 1)
-        logits = torch.zeros(1, self.config.vocab_sizes[k])
-        logits[0, self.ids[max(wanted, 0), k]] = 99.0
-        return logits
+from small_models import Reciter, small_config
 
 
 def notes(*rows: tuple[float, float, int]) -> NoteTable:
@@ -120,16 +97,9 @@ def test_an_early_end_without_the_prompt_is_said_too():
 @pytest.mark.parametrize("scheme", ["piano", "tsd"])
 @pytest.mark.parametrize("seconds", [0.3, 2.0])
 def test_a_random_model_meets_the_length_or_says_why_not(scheme, seconds):
-    from musicgen.model import Decoder
-
     tokenizer = get_tokenizer(scheme)
-    config = DecoderConfig(
-        vocab_sizes=tokenizer.vocab_sizes,
-        d_model=16,
-        n_layers=1,
-        n_heads=2,
-        d_ff=16,
-        max_seq_len=64,
+    config = small_config(
+        vocab_sizes=tokenizer.vocab_sizes, d_model=16, n_layers=1, n_heads=2, d_ff=16
     )
     pipeline = MusicPipeline(Decoder(config), tokenizer)
     for seed in range(2):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from musicgen.checkpoint import save_checkpoint
 from musicgen.errors import ConfigError, EmptyScoreError, MidiReadError, PromptError
 from musicgen.midi import (
     NoteTable,
@@ -20,50 +19,13 @@ from musicgen.midi import (
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.pipeline import MusicPipeline, Progress, Take, preview
 from musicgen.tokens import get_tokenizer
-
-JSON_FIELDS = {
-    "notes",
-    "seconds",
-    "prompt_seconds",
-    "prompt_notes",
-    "seed",
-    "finish_reason",
-    "events",
-    "events_per_s",
-    "engine",
-    "model",
-    "model_sha256",
-    "repairs",
-    "warnings",
-}
-
-
-def small_decoder():
-    config = DecoderConfig(
-        vocab_sizes=get_tokenizer().vocab_sizes,
-        d_model=32,
-        n_layers=2,
-        n_heads=4,
-        d_ff=48,
-        d_head_ff=32,
-        max_seq_len=64,
-    )
-    decoder = Decoder(config)
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in decoder.parameters():
-            if not parameter.any():
-                parameter.normal_(0.0, 0.2, generator=generator)
-    return decoder.eval()
+from promises import TAKE_FIELDS
+from small_models import Reciter, save_small, small_decoder
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("checkpoints") / "small"
-    save_checkpoint(
-        path, decoder=small_decoder(), tokenizer=get_tokenizer(), name="small", step=0, training={}
-    )
-    return path
+    return save_small(tmp_path_factory.mktemp("checkpoints") / "small", small_decoder())
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +73,7 @@ def check_facts(take):
     facts = describe(read_midi(take.midi))
     assert take.notes == facts.notes
     assert take.seconds == pytest.approx(facts.end_s, abs=0.003)
-    assert set(take.as_dict()) == JSON_FIELDS
+    assert set(take.as_dict()) == TAKE_FIELDS
     return facts
 
 
@@ -407,35 +369,13 @@ def test_the_preview_of_a_file_and_of_a_part():
     assert len(part.notes) == 9 + 4
 
 
-class Parrot(torch.nn.Module):
-    """A stand-in that knows one piece by heart, and goes on from wherever the prompt ends."""
-
-    def __init__(self, ids, vocab_sizes):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros(1))
-        self.ids = ids
-        self.config = DecoderConfig(
-            vocab_sizes=vocab_sizes, d_model=16, n_layers=1, n_heads=2, d_ff=8, max_seq_len=1024
-        )
-
-    def trunk(self, ids, *, cache):
-        at = torch.arange(cache.length, cache.length + ids.shape[1], dtype=torch.float32)
-        cache.advance(ids.shape[1])
-        return at[None, :, None].expand(1, -1, 16)
-
-    def attribute_logits(self, hidden, k, previous):
-        logits = torch.zeros(1, self.config.vocab_sizes[k])
-        logits[0, self.ids[int(hidden[0, 0]) + 1, k]] = 99.0
-        return logits
-
-
 @pytest.mark.parametrize("scheme", ["piano", "tsd", "remi", "midilike"])
 def test_the_seam_is_in_time_under_every_scheme(scheme):
     # What the model wants after the prompt comes exactly when it wants it.
     tokenizer = get_tokenizer(scheme)
     whole = read_midi(PIANO)
     ids = tokenizer.encode(whole.score)
-    pipeline = MusicPipeline(Parrot(ids, tokenizer.vocab_sizes), tokenizer)
+    pipeline = MusicPipeline(Reciter(ids, tokenizer.vocab_sizes), tokenizer)
     take = pipeline.continue_(PIANO, 4.0, seconds=6.1, seed=0)
     table, expected = note_table(read_midi(take.midi).score), note_table(whole.score)
     check_facts(take)

@@ -9,20 +9,13 @@ from hypothesis import strategies as st
 from musicgen.engine import TorchEngine
 from musicgen.generation import EventMade, LengthPlan, SteppedBack, fit_ending, stream_events
 from musicgen.midi import NoteTable
-from musicgen.model import Decoder, DecoderConfig
+from musicgen.model import Decoder
 from musicgen.tokens import get_tokenizer
+from small_models import small_config
 
 TOKENIZER = get_tokenizer()
 DECODER = Decoder(
-    DecoderConfig(
-        vocab_sizes=TOKENIZER.vocab_sizes,
-        d_model=16,
-        n_layers=1,
-        n_heads=2,
-        d_ff=16,
-        d_head_ff=16,
-        max_seq_len=32,
-    )
+    small_config(d_model=16, n_layers=1, n_heads=2, d_ff=16, d_head_ff=16, max_seq_len=32)
 ).eval()
 
 

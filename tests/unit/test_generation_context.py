@@ -6,29 +6,14 @@ import torch
 
 from musicgen.engine import make_engine, torch_steps
 from musicgen.generation.context import Context
-from musicgen.model import Decoder, DecoderConfig
+from small_models import small_decoder
 
 WINDOW = 32
 
 
 @pytest.fixture(scope="module")
 def decoder():
-    config = DecoderConfig(
-        vocab_sizes=(20, 30),
-        d_model=32,
-        n_layers=2,
-        n_heads=4,
-        d_ff=48,
-        d_head_ff=32,
-        max_seq_len=WINDOW,
-    )
-    made = Decoder(config)
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in made.parameters():
-            if not parameter.any():
-                parameter.normal_(0.0, 0.2, generator=generator)
-    return made.eval()
+    return small_decoder(vocab_sizes=(20, 30), max_seq_len=WINDOW)
 
 
 @pytest.fixture(scope="module")

@@ -18,31 +18,11 @@ from musicgen.generation import (
     stream_events,
 )
 from musicgen.midi import NoteTable
-from musicgen.model import Decoder, DecoderConfig
 from musicgen.tokens import get_tokenizer
+from small_models import small_config, small_decoder
 
 TOKENIZER = get_tokenizer()
 FIRST_GAP, FIRST_PITCH, FIRST_VALUE = 3, 4, 4
-
-
-def small_decoder(max_seq_len=64):
-    """A model of random weights in which every branch counts."""
-    config = DecoderConfig(
-        vocab_sizes=TOKENIZER.vocab_sizes,
-        d_model=32,
-        n_layers=2,
-        n_heads=4,
-        d_ff=48,
-        d_head_ff=32,
-        max_seq_len=max_seq_len,
-    )
-    decoder = Decoder(config)
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in decoder.parameters():
-            if not parameter.any():
-                parameter.normal_(0.0, 0.2, generator=generator)
-    return decoder.eval()
 
 
 class Stubborn(torch.nn.Module):
@@ -50,7 +30,7 @@ class Stubborn(torch.nn.Module):
 
     def __init__(self, event, eagerness=50.0):
         super().__init__()
-        self.config = small_decoder().config
+        self.config = small_config()
         self.weight = torch.nn.Parameter(torch.zeros(1))
         self.event, self.eagerness = event, eagerness
 

@@ -6,8 +6,9 @@ import torch
 
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import NoteTable
-from musicgen.model import AttentionRecord, Decoder, DecoderConfig
+from musicgen.model import AttentionRecord, Decoder
 from musicgen.tokens import get_tokenizer
+from small_models import small_config
 
 TOKENIZER = get_tokenizer()
 WINDOW = 24
@@ -15,16 +16,7 @@ WINDOW = 24
 
 @pytest.fixture(scope="module")
 def decoder():
-    config = DecoderConfig(
-        vocab_sizes=TOKENIZER.vocab_sizes,
-        d_model=32,
-        n_layers=2,
-        n_heads=4,
-        d_ff=48,
-        d_head_ff=32,
-        max_seq_len=WINDOW,
-    )
-    return Decoder(config, seed=3).eval()
+    return Decoder(small_config(max_seq_len=WINDOW), seed=3).eval()
 
 
 def piece(n_notes):
