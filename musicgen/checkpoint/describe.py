@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from musicgen.checkpoint.manifest import WEIGHTS, read_checked, read_manifest, resolve_checkpoint
+from musicgen.checkpoint.manifest import WEIGHTS, read_json, read_manifest, resolve_checkpoint
 
 
 def describe_checkpoint(name: str | Path) -> dict[str, Any]:
@@ -17,7 +16,7 @@ def describe_checkpoint(name: str | Path) -> dict[str, Any]:
     """
     folder = resolve_checkpoint(name)
     manifest = read_manifest(folder)
-    config = json.loads(read_checked(folder, manifest, "model.json"))
+    config = read_json(folder, manifest, "model.json")
     return {
         "name": manifest.name,
         "folder": str(folder),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,21 @@ def read_checked(folder: Path, manifest: Manifest, key: str) -> bytes:
             f"{key} of {folder} is damaged: its hash is not the manifest's.", hint=COPY_AGAIN
         )
     return data
+
+
+def read_json(folder: Path, manifest: Manifest, key: str) -> Any:
+    """Read one JSON file of a checkpoint; that it has its hash does not say that it is JSON.
+
+    Raises:
+        CheckpointFormatError: The manifest does not name it.
+        CheckpointCorruptError: It is missing, not the file that was written, or not JSON.
+    """
+    try:
+        return json.loads(read_checked(folder, manifest, key))
+    except (ValueError, RecursionError) as error:
+        raise CheckpointCorruptError(
+            f"{key} of {folder} is not JSON: {error}.", hint=COPY_AGAIN
+        ) from error
 
 
 def file_facts(data: bytes) -> FileFacts:

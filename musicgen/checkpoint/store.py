@@ -11,7 +11,6 @@ themselves. Nothing here ever reaches pickle.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from musicgen.checkpoint.manifest import (
     Manifest,
     file_facts,
     read_checked,
+    read_json,
     read_manifest,
     resolve_checkpoint,
 )
@@ -137,7 +137,7 @@ def load_checkpoint(name: str | Path, *, device: torch.device | str = "cpu") -> 
         raise CheckpointCorruptError(
             f"The tokenizer of {folder} cannot be used: {error}", hint=COPY_AGAIN
         ) from error
-    config = _config(folder, data["model.json"])
+    config = _config(folder, manifest)
     _check_fit(folder, manifest, tokenizer, config)
     decoder = decoder_from_bytes(data[WEIGHTS], config, folder)
     return Checkpoint(
@@ -149,10 +149,11 @@ def load_checkpoint(name: str | Path, *, device: torch.device | str = "cpu") -> 
     )
 
 
-def _config(folder: Path, data: bytes) -> DecoderConfig:
+def _config(folder: Path, manifest: Manifest) -> DecoderConfig:
+    sizes = read_json(folder, manifest, "model.json")
     try:
-        return configio.from_mapping(DecoderConfig, json.loads(data), where="model.json")
-    except (ConfigError, ValueError) as error:
+        return configio.from_mapping(DecoderConfig, sizes, where="model.json")
+    except ConfigError as error:
         raise CheckpointCorruptError(
             f"The sizes of {folder} cannot be used: {error}", hint=COPY_AGAIN
         ) from error

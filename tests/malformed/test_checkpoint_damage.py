@@ -157,6 +157,16 @@ def test_a_pickle_is_never_run(copy: Path, tmp_path: Path) -> None:
     assert not marker.exists()
 
 
+@pytest.mark.parametrize("read", [load_checkpoint, describe_checkpoint])
+@pytest.mark.parametrize("data", [b"cos\n", b"[" * 100_000, b"\xff\xfe{}", b""])
+def test_sizes_that_are_no_json_are_refused(copy: Path, read: Any, data: bytes) -> None:
+    """Guards: a JSONDecodeError of `musicgen info`, and a RecursionError while loading."""
+    forge(copy, "model.json", data)
+    with pytest.raises(CheckpointCorruptError, match=r"model\.json") as caught:
+        read(copy)
+    assert caught.value.hint
+
+
 @pytest.mark.parametrize("key", ["version", "format", "surprise"])
 def test_a_foreign_manifest_is_refused(copy: Path, key: str) -> None:
     manifest = json.loads((copy / "manifest.json").read_text())
