@@ -3,10 +3,10 @@
     python benchmarks/bench_tokenize.py CORPUS/maestro/validation
     python benchmarks/bench_tokenize.py --smoke        # seconds, for CI
 
-Three tables: scores to ids (from symusic's score, the pedal folded in by ours), ids to scores, and
-files to shards (`build_corpus`: reading, checking, encoding, splitting, writing), in one process
-and in two. The first two run on one core. miditok's TSD runs as it comes (its beat grid) and on our
-grid of 10 ms with 32 velocities, where it writes the longer sequences.
+Scores to ids (from symusic's score, the pedal folded in by ours) and ids to scores, on one core;
+then files to shards (`build_corpus`: reading, checking, encoding, splitting, writing) in one
+process and in two, by the clock and by the processor. miditok's TSD runs as it comes (its beat
+grid) and on our grid of 10 ms with 32 velocities, where it writes the longer sequences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rounds import ROOT, Table, files_of, interleaved, parser_of
+from rounds import ROOT, Table, files_of, interleaved, interleaved_times, parser_of
 
 from musicgen.corpus import build_corpus
 from musicgen.errors import MidiReadError
@@ -97,28 +97,28 @@ def measure_corpus(paths: list[Path], options: argparse.Namespace) -> None:
         for i, path in enumerate(paths):
             shutil.copy(path, root / f"{i:04}{path.suffix}")
 
-        def build(n_workers: int) -> float:
+        def build(n_workers: int) -> None:
             with tempfile.TemporaryDirectory() as shards:
-                began = time.perf_counter()
                 for _ in build_corpus(root, Path(shards) / "made", tokenizer, n_workers=n_workers):
                     pass
-                return len(paths) / (time.perf_counter() - began)
 
-        calls = {"1 process": functools.partial(build, 1)}
-        if len(paths) >= WORTH_A_SECOND_PROCESS:
-            calls["2 processes"] = functools.partial(build, 2)
-        else:
-            print(f"left out: 2 processes ({len(paths)} files are too few)")
-        measured = interleaved(calls, options.corpus_rounds)
-    table = Table(
-        title=f"files to shards, {len(paths)} files",
-        unit="files/s",
-        base="1 process",
-        measured=measured,
-    )
-    table.show()
-    corpus = "/".join(options.folder.parts[-2:])
-    table.keep("tokenize.jsonl", options, what="corpus", files=len(paths), corpus=corpus)
+        works = {}
+        for n in options.processes:
+            if n == 1 or len(paths) >= WORTH_A_SECOND_PROCESS:
+                works[f"{n} process{'es' * (n > 1)}"] = functools.partial(build, n)
+            else:
+                print(f"left out: {n} processes ({len(paths)} files are too few)")
+        tables = interleaved_times(works, options.corpus_rounds)
+    for seconds_of, taken in tables.items():
+        table = Table(
+            title=f"files to shards, {len(paths)} files, seconds of the {seconds_of}",
+            unit="files/s",
+            base=next(iter(taken)),
+            measured={name: [len(paths) / each for each in ss] for name, ss in taken.items()},
+        )
+        table.show()
+        facts = {"files": len(paths), "corpus": "/".join(options.folder.parts[-2:])}
+        table.keep("tokenize.jsonl", options, what="corpus", seconds_of=seconds_of, **facts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -127,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--files", type=int, default=12, help="scores encoded and decoded")
     parser.add_argument("--corpus-files", type=int, default=200)
     parser.add_argument("--corpus-rounds", type=int, default=2)
+    parser.add_argument("--processes", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--parts", nargs="+", choices=("schemes", "corpus"))
     options = parser.parse_args(arguments)
     if options.smoke:

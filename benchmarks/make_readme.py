@@ -30,7 +30,7 @@ that runs in seconds, which the tests run.
 _TITLES = {
     "decode.jsonl": ("Decoding", ("shape", "position", "takes")),
     "train_step.jsonl": ("A training step", ("shape", "length")),
-    "tokenize.jsonl": ("Tokenizing", ("what",)),
+    "tokenize.jsonl": ("Tokenizing", ("what", "seconds_of")),
     "render.jsonl": ("Sound and pictures", ("seconds",)),
     "startup.jsonl": ("Starting up", ("what", "seconds_of")),
     "busy.jsonl": ("Beside busy processes", ("shape", "seconds_of")),
