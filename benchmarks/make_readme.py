@@ -33,6 +33,7 @@ _TITLES = {
     "tokenize.jsonl": ("Tokenizing", ("what", "seconds_of")),
     "render.jsonl": ("Sound and pictures", ("seconds",)),
     "startup.jsonl": ("Starting up", ("what", "seconds_of")),
+    "ui_first_sound.jsonl": ("First sound in the app", ("model",)),
     "busy.jsonl": ("Beside busy processes", ("shape", "seconds_of")),
     "memory.jsonl": ("Memory", ("seconds",)),
     "stream.jsonl": ("A long stream", ("model", "events")),
