@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 
-from musicgen.generation.endings import tail_from_s
+from musicgen.generation.endings import ANOTHER, tail_from_s
 from musicgen.generation.events import EventMade, Finished, SteppedBack, StreamEvent
 from musicgen.generation.guards import LoopWatch
 from musicgen.generation.length import LengthPlan
 from musicgen.generation.stream import STEPS_BACK, STEPS_BACK_A_SECOND
+
+_TINY_S = 1e-6
 
 
 class SettledEvents:
@@ -24,10 +26,12 @@ class SettledEvents:
     def __init__(self, plan: LengthPlan) -> None:
         """Begin before the first new event of a take of that length."""
         self._most_steps_back = STEPS_BACK + int(STEPS_BACK_A_SECOND * plan.wanted_s)
+        self._start_s = plan.start_s
         self._tail_from_s = tail_from_s(plan) if plan.seeks_ending else math.inf
         self._watch = LoopWatch()
         self._made: list[EventMade] = []
         self._runs: list[frozenset[int]] = [frozenset()]  # that were alive after so many events
+        self._n_waited = 0  # rests up to the cut, of which the watch does not hear
         self._fork: int | None = None  # how many events there are before the last part
         self._n_settled = 0
 
@@ -36,13 +40,21 @@ class SettledEvents:
         if isinstance(step, EventMade):
             if self._fork is None and step.played.onset_s >= self._tail_from_s:
                 self._fork = len(self._made)
-            self._watch.push(step.event, step.played.pitch)
             self._made.append(step)
-            self._runs.append(self._watch.runs())
+            if step.played.pitch is None and step.played.onset_s < self._start_s - _TINY_S:
+                self._n_waited = len(self._made)
+                self._runs.append(frozenset())
+                return
+            self._watch.push(step.event, step.played.pitch)
+            self._runs.append(frozenset(self._n_waited + begin for begin in self._watch.runs()))
         elif isinstance(step, SteppedBack):
             del self._made[step.index :], self._runs[step.index + 1 :]
-            self._watch.restart([(made.event, made.played.pitch) for made in self._made])
-            if self._fork is not None and step.index < self._fork:
+            self._n_waited = min(self._n_waited, step.index)
+            chosen = self._made[self._n_waited :]
+            self._watch.restart([(made.event, made.played.pitch) for made in chosen])
+            if step.why == ANOTHER and self._fork is None:
+                self._fork = step.index  # nothing was left to make, and yet there are others
+            elif self._fork is not None and step.index < self._fork:
                 self._fork = None
         elif isinstance(step, Finished):
             self._n_settled = len(self._made)

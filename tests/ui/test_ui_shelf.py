@@ -26,7 +26,7 @@ def synthesizer(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
     def render(midi: bytes) -> object:
         rendered.append(midi)
-        return types.SimpleNamespace(warnings=("The flute is played as a piano.",))
+        return types.SimpleNamespace(warnings=("The flute is played as a piano.",), gain=1.0)
 
     monkeypatch.setattr(musicgen.audio, "render", render)
     monkeypatch.setattr(musicgen.audio, "wav_bytes", lambda sound: b"RIFF" + bytes(1000))
