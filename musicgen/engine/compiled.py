@@ -9,6 +9,7 @@ This module imports numba: import it only where something is to be computed.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache
 
 from musicgen.engine import draws, kernels
 from musicgen.engine.numerics import EXACT
@@ -46,10 +48,34 @@ def _kept(function: FunctionType) -> Callable[..., Any]:
     )
     named.__module__ = function.__module__
     named.__qualname__ = f"{function.__name__}_{_digest()}"
+    dispatcher = njit(**EXACT)(named)
     try:
-        return njit(cache=True, **EXACT)(named)
+        dispatcher._cache = _Kept(named)  # as numba's own `cache=True` does with its class
     except RuntimeError:  # no folder can be written: it is compiled in every run
-        return njit(**EXACT)(named)
+        return dispatcher
+    return dispatcher
+
+
+class _Kept(FunctionCache):
+    """numba's cache, of which nothing but time can be lost.
+
+    numba gives up where a kept file is damaged (a power cut leaves empty ones) or the disk is full,
+    and would do so in every run from then on.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code that was kept, or None: then it is compiled, and kept anew."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001  to pickle, damaged bytes may mean anything
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code if there is room for it."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
 
 
 @functools.cache
