@@ -84,7 +84,8 @@ def goal_row(goal: Goal, results: Results) -> str:
     if not goal.holds(found, goal.least):
         if not goal.why:
             raise ValueError(f"{goal.what}: {found:.3g} falls short, and goals.py does not say why")
-        return f"{row} {said(found)}{goal.unit} | **short**: {goal.why} |"
+        missing = f"{abs(found / goal.least - 1):.0%}"
+        return f"{row} {said(found)}{goal.unit} | **short** by {missing}: {goal.why} |"
     is_dream = goal.dream is not None and goal.holds(found, goal.dream)
     return f"{row} {said(found)}{goal.unit} | reached{', and the dream' * is_dream} |"
 
@@ -101,9 +102,8 @@ def section(title: str, facts: tuple[str, ...], lines: list[Line]) -> Iterator[s
 def one_table(line: Line, facts: tuple[str, ...]) -> Iterator[str]:
     """Yield the medians, spreads and ratios of one line of results."""
     measured = line["measured"]
-    base = line.get("base") or next(
-        name for name in (*measured,)[::-1] if name.startswith(("plain PyTorch, fp32", "llama"))
-    )
+    plain = "plain PyTorch, fp32"  # the base of the first lines, which do not tell theirs
+    base = line.get("base") or (plain if plain in measured else list(measured)[-1])
     named = [f"{fact} {line[fact]}" for fact in facts if line.get(fact) is not None]
     machine = line["machine"]
     cores = machine.get("cores_used") or machine["cores"]

@@ -93,7 +93,7 @@ def test_the_page_says_what_is_reached_and_why_something_is_not(room):
 
     assert row(10.0).endswith("| 10.0× | reached |")
     assert row(25.0).endswith("| 25.0× | reached, and the dream |")
-    assert row(9.0, "it is cold").endswith("| 9× | **short**: it is cold |")
+    assert row(9.0, "it is cold").endswith("| 9× | **short** by 10%: it is cold |")
     with pytest.raises(ValueError, match="does not say why"):
         row(9.0)
 
