@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from musicgen.tokens.base import DecodedEvents, EventClock, PlayedEvent, Tokenizer
+from musicgen.tokens.base import DecodedEvents, EventClock, PlayedEvent, Tokenizer, Variation
 from musicgen.tokens.piano import PianoTokenizer
 from musicgen.tokens.registry import FLAT_SCHEMES, SCHEMES, get_tokenizer, tokenizer_from_json
 
@@ -20,6 +20,7 @@ __all__ = [
     "PianoTokenizer",
     "PlayedEvent",
     "Tokenizer",
+    "Variation",
     "get_tokenizer",
     "tokenizer_from_json",
     "train_flat_tokenizer",

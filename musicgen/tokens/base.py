@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from musicgen.errors import TokenizerError
 from musicgen.midi.notes import NoteTable, fold_pedal, note_table, notes_to_score
 
 if TYPE_CHECKING:
@@ -79,6 +80,21 @@ class EventClock(Protocol):
             NaN for ids that say no length at this moment; None where lengths have no attribute.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variation:
+    """How music differs from what was played, for training.
+
+    Attributes:
+        semitones: Up, or down where negative.
+        stretch: How long all times become, as a multiple.
+        velocity_bins: Louder, or softer where negative.
+    """
+
+    semitones: int = 0
+    stretch: float = 1.0
+    velocity_bins: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +186,22 @@ class Tokenizer(ABC):
     @abstractmethod
     def n_notes(self, ids: np.ndarray) -> int:
         """How many notes the events (T, K) hold."""
+
+    def vary(self, ids: np.ndarray, variation: Variation) -> np.ndarray:
+        """Return the events of the same music in another key, tempo or touch.
+
+        Args:
+            ids: Events (T, K), a piece or a stretch of one. Music that would leave the keyboard is
+                moved as far as it goes.
+            variation: What to change.
+
+        Raises:
+            TokenizerError: The scheme's ids cannot be varied one by one.
+        """
+        raise TokenizerError(
+            f"The scheme {self.scheme} cannot vary music that is already encoded.",
+            hint="Leave out the augment_ settings, or train with --scheme piano.",
+        )
 
     @property
     def n_attributes(self) -> int:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from musicgen.midi.notes import NoteTable, order_by
-from musicgen.tokens import piano_decode
-from musicgen.tokens.base import DecodedEvents, Event, SchemeFacts, Tokenizer
+from musicgen.tokens import piano_decode, piano_variation
+from musicgen.tokens.base import DecodedEvents, Event, SchemeFacts, Tokenizer, Variation
 from musicgen.tokens.grid import (
     GRID_MS,
     VELOCITY_BINS,
@@ -103,6 +103,10 @@ class PianoTokenizer(Tokenizer):
     def decode_events(self, ids: np.ndarray, *, after: np.ndarray | None = None) -> DecodedEvents:
         """Turn any integers (T, 4) into notes; see piano_decode.py."""
         return piano_decode.decode_events(ids, last_releases(after))
+
+    def vary(self, ids: np.ndarray, variation: Variation) -> np.ndarray:
+        """Return the same music in another key, tempo or touch; see `Tokenizer.vary`."""
+        return piano_variation.vary(ids, variation)
 
     def legal(self, k: int, previous: Event) -> np.ndarray:
         """A note is whole, a rest takes time, an end is an end; see `Tokenizer.legal`."""

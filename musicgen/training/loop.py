@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from musicgen.evaluation.bits import Window, sliding_windows, surprise
+from musicgen.training.augmentation import Augmentation
 from musicgen.training.events import (
     CheckpointSaved,
     Finished,
@@ -54,6 +55,7 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
     recipe, decoder, steps = plan.recipe, plan.decoder, plan.steps
     losses = make_loss(decoder, recipe, plan.device)
     curriculum = plan.curriculum()
+    augmentation = Augmentation.of(recipe, plan.tokenizer)
     windows = validation_windows(plan)
     every = recipe.validate_steps or max(10, steps // 20)
     at = _Standing(
@@ -65,7 +67,8 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
     try:
         while at.step < steps:
             began = time.monotonic()
-            ids = torch.from_numpy(curriculum.batch(at.step, steps)).to(plan.device)
+            events = augmentation.vary(curriculum.batch(at.step, steps), at.step)
+            ids = torch.from_numpy(events).to(plan.device)
             rate = learning_rate(recipe, at.step, steps)
             loss, norm = optimizer_step(
                 losses, ids, decoder, plan.optimizers, rate=rate, clip_norm=recipe.clip_norm

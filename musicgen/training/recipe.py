@@ -34,6 +34,9 @@ class TrainingRecipe:
         batch_size: Windows a step; of shorter windows as many more.
         learning_rate: At its peak.
         warmup_steps: Steps of rising rate; after them it falls in a straight line to zero.
+        augment_semitones: Training music is moved up or down by up to so many.
+        augment_tempo: It is slowed down or hurried by up to this share (0.1: by a tenth).
+        augment_velocity: It is made louder or softer by up to so much.
         optimizer: "muon" for matrices (with AdamW for the rest), or "adamw" for all.
         momentum: Of Muon.
         weight_decay: Of matrices, not of embeddings and gains.
@@ -64,6 +67,9 @@ class TrainingRecipe:
     batch_size: int = 4
     learning_rate: float = 4e-3
     warmup_steps: int = 100
+    augment_semitones: int = 0
+    augment_tempo: float = 0.0
+    augment_velocity: int = 0
     optimizer: Literal["muon", "adamw"] = "muon"
     momentum: float = 0.95
     weight_decay: float = 0.1
@@ -112,6 +118,9 @@ _RANGES = (
     ("batch_size", 1, 100_000),
     ("learning_rate", 1e-8, 1.0),
     ("warmup_steps", 0, 10_000_000),
+    ("augment_semitones", 0, 24),
+    ("augment_tempo", 0.0, 1.0),
+    ("augment_velocity", 0, 64),
     ("momentum", 0.0, 0.9999),
     ("weight_decay", 0.0, 10.0),
     ("beta1", 0.0, 0.9999),

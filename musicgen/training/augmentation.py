@@ -1,0 +1,74 @@
+"""The training music in other keys, tempi and touches: another one each time it is read.
+
+A function of seed, step and window, so that a resumed run hears what the unbroken one heard.
+Held-out music is never varied.
+
+Legend: B windows a step, T events a window predicts, K attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musicgen.tokens import Tokenizer, Variation
+from musicgen.training.recipe import TrainingRecipe
+
+_STREAM = 1
+"""Tells this use of a run's seed from the order of the windows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Augmentation:
+    """How far the music may be moved.
+
+    Attributes:
+        semitones: At most, up or down.
+        tempo: At most, slower or faster, as a share.
+        velocity_bins: At most, louder or softer.
+        seed: Of the run.
+        tokenizer: Of the events.
+    """
+
+    semitones: int
+    tempo: float
+    velocity_bins: int
+    seed: int
+    tokenizer: Tokenizer
+
+    @classmethod
+    def of(cls, recipe: TrainingRecipe, tokenizer: Tokenizer) -> Augmentation:
+        """Return the augmentation that a recipe asks for."""
+        return cls(
+            semitones=recipe.augment_semitones,
+            tempo=recipe.augment_tempo,
+            velocity_bins=recipe.augment_velocity * tokenizer.velocity_bins // 128,
+            seed=recipe.seed,
+            tokenizer=tokenizer,
+        )
+
+    def variation(self, step: int, window: int) -> Variation:
+        """Return how a window of a step is varied."""
+        random = np.random.default_rng((self.seed, _STREAM, step, window))
+        return Variation(
+            semitones=int(random.integers(-self.semitones, self.semitones + 1)),
+            # As often twice as slow as twice as fast, not as often 1.5 as 0.5.
+            stretch=float((1 + self.tempo) ** random.uniform(-1, 1)),
+            velocity_bins=int(random.integers(-self.velocity_bins, self.velocity_bins + 1)),
+        )
+
+    def vary(self, ids: np.ndarray, step: int) -> np.ndarray:
+        """Return the events (B, T + 1, K) of a step, each window varied.
+
+        Raises:
+            TokenizerError: The scheme's ids cannot be varied one by one.
+        """
+        if not (self.semitones or self.tempo or self.velocity_bins):
+            return ids
+        return np.stack(
+            [
+                self.tokenizer.vary(window, self.variation(step, index))
+                for index, window in enumerate(ids)
+            ]
+        )
