@@ -30,8 +30,8 @@ def vary(ids: np.ndarray, variation: Variation) -> np.ndarray:
     gap, pitch, velocity, length = varied.T
     if variation.stretch != 1.0:
         gap[:] = _stretched_gaps(gap, variation.stretch)
-        # What is released with another note stays so: that is told by the note, not by time. (Rarely
-        # that note has ended before, since lengths are rounded; then the event says nothing.)
+        # What is released with another note stays so: that is told by the note, not by time. Rarely
+        # that note has ended before, since lengths are rounded; then the event says nothing.
         timed = (length >= FIRST_LENGTH) & (length < FIRST_SHARED)
         steps = LENGTHS[length[timed] - FIRST_LENGTH] * variation.stretch
         length[timed] = length_ids(np.rint(steps).astype(np.int64))
