@@ -69,6 +69,7 @@ class NumbaSteps:
         self._event = np.zeros((1, len(engine.vocab_sizes)), dtype=np.int64)
         self._previous = [np.zeros(k, dtype=np.int64) for k in range(len(engine.vocab_sizes))]
         self._logits = [np.zeros(size, dtype=np.float32) for size in engine.vocab_sizes]
+        self._allowed = np.zeros(largest, dtype=bool)
         self._filters = np.zeros(4, dtype=np.float64)
         self._scores = np.zeros(largest, dtype=np.float32)
         self._chances = np.zeros(largest, dtype=np.float64)
@@ -142,8 +143,11 @@ class NumbaSteps:
         values = self._filters
         values[0], values[1] = filters.temperature, filters.top_k
         values[2], values[3] = filters.top_p, filters.min_p
+        # To numba a read-only mask is of another type, for which it would compile once more.
+        mask = self._allowed[: len(logits)]
+        mask[:] = allowed
         chosen = self._choose(
-            logits, allowed, values, uniform, self._scores, self._chances, self._heap
+            logits, mask, values, uniform, self._scores, self._chances, self._heap
         )
         if chosen == NO_NUMBER:
             raise no_numbers()

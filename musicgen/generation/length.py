@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musicgen.errors import ConfigError
+from musicgen.errors import ConfigError, PromptError
 from musicgen.midi import NoteTable
 
 SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
+LATEST_START_S = 20 * 3600.0
+"""Tokens tell the times of a day: so late may the longest new music still begin."""
+
 OPEN_END_S = 600.0
 """The most that is played when the model alone decides where to end."""
 
@@ -35,6 +38,7 @@ class LengthPlan:
 
     Raises:
         ConfigError: `seconds` is out of range.
+        PromptError: It would begin after LATEST_START_S.
     """
 
     start_s: float = 0.0
@@ -42,6 +46,13 @@ class LengthPlan:
     may_end_early: bool = False
 
     def __post_init__(self) -> None:
+        if self.start_s > LATEST_START_S:
+            raise PromptError(
+                f"The music to go on from lasts {self.start_s / 3600:.1f} hours; "
+                f"{LATEST_START_S / 3600:g} hours are the limit.",
+                hint="Use its first part only.",
+                code="prompt-too-long",
+            )
         if self.seconds is None:
             return
         number = isinstance(self.seconds, (int, float)) and not isinstance(self.seconds, bool)

@@ -160,6 +160,20 @@ class Plain:
     temperature, top_k, top_p, min_p = 1.0, 0, 0.95, 0.0
 
 
+def test_masks_of_any_kind_are_drawn_from_by_the_same_code():
+    # Read-only masks, which tokenizers give, were compiled once more within the first take.
+    steps = NumbaEngine(random_decoder("tiny"), as_int8=True).begin()
+    steps.append((0, 0))
+    logits = steps.logits(0, ())
+    before = len(steps._choose.signatures)
+    fixed = np.array([False, False, False, True, False])
+    fixed.flags.writeable = False
+    spread = np.tile(fixed, (2, 1)).T[:, 0]
+    for mask in (fixed, fixed.copy(), spread):
+        assert steps.draw(logits, mask, Plain, 0.5) == 3
+    assert len(steps._choose.signatures) == before
+
+
 def test_an_engine_is_named_and_an_unknown_one_refused():
     decoder = random_decoder("tiny")
     names = {wanted: make_engine(decoder, wanted).name for wanted in ("auto", "torch")}

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from musicgen.engine import TorchEngine
+from musicgen.errors import PromptError
 from musicgen.generation import (
     EventMade,
     LengthPlan,
@@ -87,3 +88,10 @@ def test_rests_before_the_cut_do_not_count_as_standing_still():
     # A key held for three hours: the limit of events was reached before the cut was.
     made = made_after(3 * 3600.0)
     assert any(event.played.pitch is not None for event in made if isinstance(event, EventMade))
+
+
+def test_music_cannot_begin_later_than_tokens_tell_times():
+    # After a key that was held for a day, every new note was mended away.
+    with pytest.raises(PromptError, match=r"24\.0 hours") as caught:
+        LengthPlan(start_s=24 * 3600.0)
+    assert caught.value.hint
