@@ -211,6 +211,9 @@ class PianoClock:
             # As below, without arrays for a single event.
             self._steps += gap - FIRST_GAP
             return self._note(release, pitch - FIRST_PITCH, int(velocity_of(velocity)))
+        if event[1:] == (REST, NONE, NONE) and FIRST_GAP < gap < VOCAB_SIZES[0]:
+            self._steps += gap - FIRST_GAP
+            return PlayedEvent(onset_s=self.now_s)
         earlier = np.array(self._releases, dtype=np.int64) - self._steps
         events = classify(np.array([event], dtype=np.int64), earlier)
         release = self._steps + int(events.release[0])

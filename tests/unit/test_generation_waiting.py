@@ -95,3 +95,11 @@ def test_music_cannot_begin_later_than_tokens_tell_times():
     with pytest.raises(PromptError, match=r"24\.0 hours") as caught:
         LengthPlan(start_s=24 * 3600.0)
     assert caught.value.hint
+
+
+def test_a_rest_costs_the_clock_no_arrays(monkeypatch):
+    # Thousands of rests are wound anew at each step back: an hour's took seconds every time.
+    monkeypatch.setattr("musicgen.tokens.piano_decode.classify", None)
+    clock = TOKENIZER.clock(1.0)
+    played = clock.push(REST)
+    assert (played.onset_s, played.pitch, played.is_end) == (3.0, None, False)
