@@ -50,7 +50,8 @@ def _kept(function: FunctionType) -> Callable[..., Any]:
     named.__qualname__ = f"{function.__name__}_{_digest()}"
     dispatcher = njit(**EXACT)(named)
     try:
-        dispatcher._cache = _Kept(named)  # as numba's own `cache=True` does with its class
+        # As numba's own `cache=True` does with its class.
+        dispatcher._cache = _Kept(named)  # pyright: ignore[reportAttributeAccessIssue]
     except RuntimeError:  # no folder can be written: it is compiled in every run
         return dispatcher
     return dispatcher
