@@ -21,9 +21,9 @@ from typing import Any
 
 from musicgen import configio
 from musicgen.checkpoint import Checkpoint, load_checkpoint, read_manifest, save_checkpoint
-from musicgen.checkpoint.manifest import read_checked
+from musicgen.checkpoint.manifest import read_checked, read_json
 from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
-from musicgen.errors import CheckpointError, TrainingError
+from musicgen.errors import CheckpointError, ConfigError, TrainingError
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
 from musicgen.training.optim import Optimizers
@@ -202,11 +202,11 @@ class Run:
             try:
                 manifest = read_manifest(folder)
                 state = configio.from_mapping(
-                    RunState, json.loads(read_checked(folder, manifest, STATE)), where=STATE
+                    RunState, read_json(folder, manifest, STATE), where=STATE
                 )
                 optimizer = read_checked(folder, manifest, OPTIMIZER)
                 return load_checkpoint(folder), state, optimizer, passed_over
-            except CheckpointError as error:
+            except (CheckpointError, ConfigError) as error:
                 passed_over.append(error.message)
         if passed_over:
             raise TrainingError(

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from musicgen.assets import asset_dir
-from musicgen.checkpoint import load_checkpoint
+from musicgen.checkpoint import add_file, load_checkpoint
 from musicgen.errors import (
     ConfigError,
     NonFiniteLossError,
@@ -35,6 +35,7 @@ from musicgen.training import (
     train,
 )
 from musicgen.training.length import few_steps_notice
+from musicgen.training.run import Run
 
 RECIPE = TrainingRecipe(
     preset="tiny",
@@ -195,6 +196,16 @@ def test_a_damaged_newest_checkpoint_is_passed_over(
         newest_bytes(tmp_path / "run")["model.safetensors"]
         == (newest_bytes(unbroken)["model.safetensors"])
     )
+
+
+@pytest.mark.parametrize("state", [b"{", b'{"step": "ten"}', b"[" * 100_000])
+def test_a_state_that_is_none_is_told_in_a_sentence(unbroken: Path, tmp_path: Path, state: bytes):
+    """Guards the resume: a file with the right hash was read as JSON without a look."""
+    run = Path(shutil.copytree(unbroken, tmp_path / "run"))
+    for folder in (run / "checkpoints").iterdir():
+        add_file(folder, "state.json", state)
+    with pytest.raises(TrainingError, match="No checkpoint of .* is sound"):
+        Run(folder=run).newest()
 
 
 def test_resume_refuses_other_settings_and_other_music(
