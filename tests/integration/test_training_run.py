@@ -204,7 +204,7 @@ def test_a_state_that_is_none_is_told_in_a_sentence(unbroken: Path, tmp_path: Pa
     run = Path(shutil.copytree(unbroken, tmp_path / "run"))
     for folder in (run / "checkpoints").iterdir():
         add_file(folder, "state.json", state)
-    with pytest.raises(TrainingError, match="No checkpoint of .* is sound"):
+    with pytest.raises(TrainingError, match=r"No checkpoint of .* is sound"):
         Run(folder=run).newest()
 
 
