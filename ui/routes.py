@@ -119,7 +119,7 @@ async def hear(request: Request) -> Response:
         return _nothing(is_last=not job.active)
     return Response(
         passage.samples.astype("<f4").tobytes(),
-        media_type="application/octet-stream",
+        media_type="audio/x-float32",  # what is named audio, Streamlit does not compress
         headers={**_FRESH, "X-Last": str(int(passage.is_last))},
     )
 

@@ -102,7 +102,7 @@ class Roll {
     const composing = live.ending ? say.ending : say.composing;
     if (this.mute) this.status(say.mute, true);
     else if (this.stream?.state === "waiting" && this.stream.heard) this.status(say.waiting);
-    else this.status(live.place ? fill(say.queued, live) : ["reading", "running"].includes(live.state)
+    else this.status(live.place ? fill(say.queued, live) : ["reading", "running", "done"].includes(live.state)
       ? `${composing}: ${fill(say.made_of, { ...live, notes })}` : live.state === "preparing" ? say.preparing : say.loading);
   }
 
