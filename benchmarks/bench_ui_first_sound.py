@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE_S = 300
+IDLE = ".stApp[data-test-script-state='notRunning']"
 LISTEN = """
   const connect = AudioNode.prototype.connect;
   AudioNode.prototype.connect = function (to, ...rest) {
     if (to instanceof AudioDestinationNode) {
       const ear = new AnalyserNode(this.context, { fftSize: 4096 }), heard = new Float32Array(4096);
       connect.call(this, ear);
-      setInterval(() => {
+      window.ear = ear; // that of an earlier piece remembers what it heard last
+      const listening = setInterval(() => {
+        if (window.ear !== ear) return clearInterval(listening);
         ear.getFloatTimeDomainData(heard);
         if (window.clicked && !window.sounded && heard.some((sample) => Math.abs(sample) > 1e-3)) {
           window.sounded = performance.now();
@@ -47,7 +50,7 @@ LISTEN = """
   };
   addEventListener("click", (event) => {
     if (!event.target.closest(".st-key-go")) return;
-    window.sounded = undefined;
+    window.ear = window.sounded = undefined;
     window.clicked = event.timeStamp;
   }, true);
 """
@@ -102,26 +105,35 @@ def measure(program: str, options: argparse.Namespace) -> dict[str, list]:
 
 
 def first_sound_s(page: Page, length_s: int) -> float:
-    """Ask for music, and return after how many seconds it was heard; then stop it."""
+    """Ask for music, and return after how many seconds it was heard; then end it."""
     slider = page.get_by_role("slider", name="Length of the new music")
     slider.focus()
     now = int(slider.get_attribute("aria-valuenow") or slider.input_value())
     for _ in range(abs(now - length_s) // 5):
         page.keyboard.press("ArrowRight" if now < length_s else "ArrowLeft")
         page.wait_for_timeout(80)
-    page.wait_for_timeout(1500)  # the page is drawn anew, and nothing is going on any more
-    go = page.locator(".st-key-go button")
-    go.click()
+    for _ in range(3):  # the page is drawn anew for every press; nothing is going on any more
+        page.wait_for_timeout(500)
+        page.locator(IDLE).wait_for()
+    page.locator(".st-key-go button").click()
     page.wait_for_function("() => window.sounded")
     seconds = page.evaluate("() => (window.sounded - window.clicked) / 1000")
-    stop = page.locator(".st-key-stop button")
-    if stop.count() and stop.is_enabled():
-        try:
-            stop.click(timeout=2000)
-        except Exception as error:  # noqa: BLE001 - it may be done by now, and the button gone
-            print(f"not stopped: {str(error).splitlines()[0]}")
-    go.wait_for()
+    be_still(page)
     return seconds
+
+
+def be_still(page: Page) -> None:
+    """Stop what is being made and what is sounding, so that only what comes next is heard."""
+    stop = page.locator(".st-key-stop button")
+    if stop.count():
+        # It may be made by now, and the button gone.
+        stop.evaluate_all("(buttons) => buttons.forEach((button) => button.click())")
+    page.locator(".st-key-stop").wait_for(state="detached")
+    page.locator(".st-key-go button").wait_for()
+    play = page.locator(".mg .play")
+    while play.inner_text().strip() != "Play":
+        play.click()
+        page.wait_for_timeout(300)
 
 
 @contextmanager
