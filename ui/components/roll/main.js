@@ -53,10 +53,10 @@ class Roll {
     }
     if (finished) this.kept(piece);
     this.live(piece.live);
-    if (same) return;
-    if (piece.live) this.watch(piece);
     // What is being made, and then what was made, is to be seen without looking for it.
-    if (this.stacked.matches && (piece.live || before?.piece.live)) requestAnimationFrame(() => this.intoView());
+    const begun = !same && (piece.live || before?.piece.live);
+    if (this.stacked.matches && (begun || finished)) requestAnimationFrame(() => this.intoView());
+    if (!same && piece.live) this.watch(piece);
   }
 
   // No further than needed: the button that stops stays in view above the roll.
