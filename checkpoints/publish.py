@@ -187,7 +187,7 @@ def card_fields(best: Checkpoint, figures: dict[str, Any]) -> dict[str, Any]:
         "takes": takes_table(best.sha256),
         "parameters": f"{config.parameter_count():,}",
         "config": config,
-        "split": ", ".join(f"{name} {value:.2f}" for name, value in split.items()),
+        "split": ", ".join(f"{name} {split[name]:.2f}" for name in best.tokenizer.attribute_names),
         "nats": f"{bits * NATS_OF_388_EVENTS:.2f}",
         "below": f"{100 * (1 - bits / trigram):.1f}",
         "step": f"{training['step']:,}",
