@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,9 +33,33 @@ def test_damaged_files_are_compiled_anew_and_replaced(tmp_path, suffix, damaged)
     (file,) = tmp_path.rglob(f"*{suffix}")
     file.write_bytes(damaged)
     assert kept(tmp_path)(21) == 42
-    again = kept(tmp_path)
-    assert again(21) == 42
-    assert sum(again.stats.cache_hits.values()) == 1
+    assert file.read_bytes() != damaged
+
+
+def test_what_was_compiled_anew_is_found_by_the_next_process(tmp_path):
+    # In one process the same code twice is not what happens, and now and then does not load.
+    assert kept(tmp_path)(21) == 42
+    (index,) = tmp_path.rglob("*.nbi")
+    index.write_bytes(b"")
+    assert [hits_of_a_new_process(tmp_path) for _ in range(2)] == [0, 1]
+
+
+def hits_of_a_new_process(folder: Path) -> int:
+    code = (
+        "import sys; from pathlib import Path; from test_engine_kept import kept; "
+        "twice = kept(Path(sys.argv[1])); assert twice(21) == 42; "
+        "print(sum(twice.stats.cache_hits.values()))"
+    )
+    search = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)],
+        env={**os.environ, "PYTHONPATH": search},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return int(done.stdout)
 
 
 def test_a_full_disk_costs_time_only(tmp_path, monkeypatch):
