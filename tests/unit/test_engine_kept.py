@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import subprocess
 import sys
@@ -19,10 +19,12 @@ def kept(folder: Path) -> Callable[[int], int]:
     file = folder / "small.py"
     if not file.exists():
         file.write_text("def twice(x):\n    return 2 * x\n")
-    spec = importlib.util.spec_from_file_location("small", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return compiled._kept(module.twice)
+    sys.path.insert(0, str(folder))  # what was kept names its module
+    sys.modules.pop("small", None)
+    try:
+        return compiled._kept(importlib.import_module("small").twice)
+    finally:
+        sys.path.remove(str(folder))
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
