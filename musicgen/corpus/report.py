@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -64,6 +65,14 @@ class CorpusReport:
     def of_split(self, split: str) -> tuple[Piece, ...]:
         """Return the pieces of one split."""
         return tuple(piece for piece in self.pieces if piece.split == split)
+
+    def fingerprint(self) -> str:
+        """Return a digest of what is trained on and what is held out, in its order.
+
+        Names and times of the files do not count: a folder that was copied is the same music.
+        """
+        lines = [f"{piece.split}\0{piece.digest}\0{piece.n_events}\n" for piece in self.pieces]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def refused_by_code(self) -> dict[str, int]:
         """Return how many files each reason cost, the commonest first."""

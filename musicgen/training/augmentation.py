@@ -27,6 +27,7 @@ class Augmentation:
         semitones: At most, up or down.
         tempo: At most, slower or faster, as a share.
         velocity_bins: At most, louder or softer.
+        from_step: The first step whose music is moved.
         seed: Of the run.
         tokenizer: Of the events.
     """
@@ -34,6 +35,7 @@ class Augmentation:
     semitones: int
     tempo: float
     velocity_bins: int
+    from_step: int
     seed: int
     tokenizer: Tokenizer
 
@@ -44,6 +46,7 @@ class Augmentation:
             semitones=recipe.augment_semitones,
             tempo=recipe.augment_tempo,
             velocity_bins=recipe.augment_velocity * tokenizer.velocity_bins // 128,
+            from_step=recipe.augment_from_step,
             seed=recipe.seed,
             tokenizer=tokenizer,
         )
@@ -64,7 +67,7 @@ class Augmentation:
         Raises:
             TokenizerError: The scheme's ids cannot be varied one by one.
         """
-        if not (self.semitones or self.tempo or self.velocity_bins):
+        if step < self.from_step or not (self.semitones or self.tempo or self.velocity_bins):
             return ids
         return np.stack(
             [

@@ -67,7 +67,9 @@ def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
     try:
         while at.step < steps:
             began = time.monotonic()
-            events = augmentation.vary(curriculum.batch(at.step, steps), at.step)
+            events = augmentation.vary(
+                curriculum.batch(at.step, recipe.first_steps(steps)), at.step
+            )
             ids = torch.from_numpy(events).to(plan.device)
             rate = learning_rate(recipe, at.step, steps)
             loss, norm = optimizer_step(

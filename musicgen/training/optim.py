@@ -80,9 +80,17 @@ def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
 def learning_rate(recipe: TrainingRecipe, step: int, steps: int) -> float:
     """Return the rate of step 0 … steps − 1: up in a straight line, then down to zero in one.
 
-    Source of the straight fall to zero: Bergsma et al. (2025), "Straight to Zero".
+    Source of the straight fall to zero: Bergsma et al. (2025), "Straight to Zero"; of a restart:
+    Loshchilov and Hutter (2017), "SGDR: Stochastic Gradient Descent with Warm Restarts".
     """
-    warmup = min(recipe.warmup_steps, steps // 5)
+    first, warmup = recipe.first_steps(steps), recipe.warmup_steps
+    if step < first:
+        return _up_and_down(recipe.learning_rate, step, first, warmup)
+    return _up_and_down(recipe.restart_learning_rate, step - first, steps - first, warmup)
+
+
+def _up_and_down(peak: float, step: int, steps: int, warmup_steps: int) -> float:
+    warmup = min(warmup_steps, steps // 5)
     if step < warmup:
-        return recipe.learning_rate * (step + 1) / warmup
-    return recipe.learning_rate * (steps - step) / max(1, steps - warmup)
+        return peak * (step + 1) / warmup
+    return peak * (steps - step) / max(1, steps - warmup)

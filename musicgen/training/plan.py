@@ -74,7 +74,7 @@ class Plan:
             "step": step,
             "pieces": len(report.of_split("train")),
             "notes": sum(piece.n_notes for piece in report.of_split("train")),
-            "corpus": self.corpus.index.source,
+            "corpus": self.corpus.report.fingerprint(),
             "parent": self.parent,
             "validation_bits_per_note": bits_per_note,
         }
@@ -214,7 +214,7 @@ def _fresh(
         recipe=recipe,
         steps=steps,
         trial_seconds_per_step=seconds_per_step,
-        corpus=corpus.index.source,
+        corpus=corpus.report.fingerprint(),
         tokenizer=tokenizer.fingerprint,
         parent=plan.parent,
         corpus_summary=corpus.report.sentence(),
@@ -227,7 +227,7 @@ def _fresh(
 def _resumed(
     run: Run, facts: RunFacts, corpus: Corpus, tokenizer: Tokenizer, device: torch.device
 ) -> Plan:
-    if corpus.index.source != facts.corpus or tokenizer.fingerprint != facts.tokenizer:
+    if corpus.report.fingerprint() != facts.corpus or tokenizer.fingerprint != facts.tokenizer:
         raise ResumeMismatchError(
             "The music in the folder is not what this run began with.",
             hint="Put the files back as they were, or begin another run (--from this one).",

@@ -34,6 +34,10 @@ class TrainingRecipe:
         batch_size: Windows a step; of shorter windows as many more.
         learning_rate: At its peak.
         warmup_steps: Steps of rising rate; after them it falls in a straight line to zero.
+        restart_step: Where it is zero for the first time, and rises once more; None for no restart.
+            Short windows and their shares belong to the steps before it.
+        restart_learning_rate: At its second peak.
+        augment_from_step: The first step whose music is varied: what was not yet read need not be.
         augment_semitones: Training music is moved up or down by up to so many.
         augment_tempo: It is slowed down or hurried by up to this share (0.1: by a tenth).
         augment_velocity: It is made louder or softer by up to so much.
@@ -67,6 +71,9 @@ class TrainingRecipe:
     batch_size: int = 4
     learning_rate: float = 4e-3
     warmup_steps: int = 100
+    restart_step: int | None = None
+    restart_learning_rate: float = 2e-3
+    augment_from_step: int = 0
     augment_semitones: int = 0
     augment_tempo: float = 0.0
     augment_velocity: int = 0
@@ -97,6 +104,10 @@ class TrainingRecipe:
             if value is not None and not low <= value <= high:
                 raise ConfigError(f"{name} {value} is outside {low} to {high}.")
 
+    def first_steps(self, steps: int) -> int:
+        """Return how many of a run's steps come before its restart."""
+        return steps if self.restart_step is None else min(self.restart_step, steps)
+
     def decoder_config(self, vocab_sizes: tuple[int, ...]) -> DecoderConfig:
         """Return the sizes of the model for a tokenizer's vocabularies."""
         given = {
@@ -118,6 +129,9 @@ _RANGES = (
     ("batch_size", 1, 100_000),
     ("learning_rate", 1e-8, 1.0),
     ("warmup_steps", 0, 10_000_000),
+    ("restart_step", 1, 100_000_000),
+    ("restart_learning_rate", 1e-8, 1.0),
+    ("augment_from_step", 0, 100_000_000),
     ("augment_semitones", 0, 24),
     ("augment_tempo", 0.0, 1.0),
     ("augment_velocity", 0, 64),
@@ -143,7 +157,7 @@ class RunFacts:
     """What a run fixed at its start, in RUN/run.json.
 
     Attributes:
-        version: Of this format; 2 since runs begin with short windows.
+        version: Of this format; 2: runs begin with short windows; 3: music is told by its notes.
         recipe: The settings.
         steps: Optimizer steps in all; from here on the run counts these, not minutes.
         trial_seconds_per_step: Measured for `minutes`, else None.
@@ -153,7 +167,7 @@ class RunFacts:
         corpus_summary: The corpus in a sentence.
     """
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     recipe: TrainingRecipe
     steps: int
     trial_seconds_per_step: float | None

@@ -45,6 +45,8 @@ RECIPE = TrainingRecipe(
     d_head_ff=32,
     seq_len=32,
     early_seq_len=16,
+    restart_step=16,
+    augment_from_step=4,
     augment_semitones=3,
     augment_tempo=0.1,
     augment_velocity=8,
@@ -214,10 +216,23 @@ def test_resume_refuses_other_settings_and_other_music(
     run = Path(shutil.copytree(unbroken, tmp_path / "run"))
     with pytest.raises(ResumeMismatchError, match="batch_size"):
         list(train(music, run, replace(RECIPE, batch_size=3), device="cpu", resume=True))
-    more = Path(shutil.copytree(music, tmp_path / "more"))
-    shutil.copy(next(iter(sorted(more.glob("*.mid")))), more / "again.mid")
+    less = Path(shutil.copytree(music, tmp_path / "less"))
+    sorted(less.glob("*.mid"))[0].unlink()
     with pytest.raises(ResumeMismatchError, match="music"):
-        list(train(more, run, TrainingRecipe(), device="cpu", resume=True))
+        list(train(less, run, TrainingRecipe(), device="cpu", resume=True))
+
+
+def test_music_that_was_copied_is_the_same_music(
+    music: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    """Guards a resume that was refused because the files bore another date."""
+    run = Path(shutil.copytree(unbroken, tmp_path / "run"))
+    copied = tmp_path / "copied"
+    copied.mkdir()
+    for path in music.glob("*.mid"):
+        (copied / path.name).write_bytes(path.read_bytes())
+    events = list(train(copied, run, TrainingRecipe(), device="cpu", resume=True))
+    assert isinstance(events[-1], Finished)
 
 
 def test_a_run_is_never_overwritten(music: Path, unbroken: Path, tmp_path: Path) -> None:
