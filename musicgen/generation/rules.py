@@ -1,9 +1,10 @@
 """What the next event may be, given the time and the keys that are down.
 
 Two kinds of rule. What cannot be is masked before the draw: a note before the cut, a key struck
-twice at one instant, an end before the wanted length, a release long after it. What should not be
-is noticed after the draw and drawn once more without it, and counted: a long silence, a stuck note,
-more notes than hands can play. If nothing else is left, the first draw stands, so a draw always
+twice at one instant, an end before the wanted length, a release long after it, and, where an event
+is a note, a long silence: what follows that is another piece. What should not be is noticed after
+the draw and drawn once more without it, and counted: a stuck note, more notes than hands can play,
+a long silence in a flat scheme. If nothing else is left, the first draw stands, so a draw always
 succeeds.
 
 Shapes: V the vocabulary of one attribute.
@@ -23,6 +24,7 @@ Event = tuple[int, ...]
 Objections = list[tuple[str, np.ndarray]]
 
 LONGEST_SILENCE_S = 4.0
+LAST_REST_S = 3.0  # no rest ends later in a silence, or the note after it would come by force
 LONGEST_NOTE_S = 20.0
 MOST_NOTES_A_SECOND = 120  # 300 pieces of real music, orchestral ones too, hold at most 79,
 MOST_NOTES_AT_ONCE = 32  # and at most 19 at one instant
@@ -172,9 +174,12 @@ class NoteRules(Rules):
         """Return what attribute `k` can be at the clock's time: (V,) bool, never all False."""
         allowed = super().allowed(k, previous, clock)
         if k == self._values.gap:
-            return _unless_empty(allowed, self._gaps_in_time())
+            allowed = _unless_empty(allowed, self._gaps_in_time())
+            return _unless_empty(allowed, ~(self._silences_s() > LONGEST_SILENCE_S + _TINY_S))
         if k == self._values.pitch and not self._is_end[previous[0]]:
             onset_s = self._now_s + self._values.gap_s[previous[0]]
+            if self._silences_s()[previous[0]] > LAST_REST_S + _TINY_S:
+                allowed = _unless_empty(allowed, self._values.key >= 0)
             down = {key for key, end_s in self._held_keys.items() if end_s > onset_s}
             if onset_s <= self._now_s + _TINY_S:
                 down |= self._struck
@@ -210,6 +215,11 @@ class NoteRules(Rules):
             in_time &= onset_s >= self._plan.start_s - _TINY_S
         return in_time
 
+    def _silences_s(self) -> np.ndarray:
+        """Return how long it would be silent before each gap's event: (V,), NaN for no time."""
+        silent_from_s = max(self._latest_end_s, self._plan.start_s)
+        return self._now_s + self._values.gap_s - silent_from_s
+
     def _is_note(self, previous: Event) -> bool:
         return bool(self._values.key[previous[self._values.pitch]] >= 0)
 
@@ -228,11 +238,7 @@ class NoteRules(Rules):
 
     def _objections_to_gap(self) -> Objections:
         onset_s = self._now_s + self._values.gap_s  # NaN for an end
-        silent_from_s = max(self._latest_end_s, self._plan.start_s) + LONGEST_SILENCE_S
-        objections = [
-            ("silence", ~(onset_s > silent_from_s + _TINY_S)),
-            ("crowd", ~(onset_s < self._room_from_s() - _TINY_S / 2)),
-        ]
+        objections = [("crowd", ~(onset_s < self._room_from_s() - _TINY_S / 2))]
         if not self.reached:
             # The next note would come after the end, and nothing would sound up to there.
             objections.append(("ending", ~(onset_s >= self._plan.target_s)))
