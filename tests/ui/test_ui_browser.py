@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import mido
 import pytest
 
+from browsers import faults_on, opened
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
 
 QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
@@ -42,12 +42,7 @@ MEASURE = """async (audio) => {
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        yield running
-        running.close()
+    yield from opened(chromium, QUIET)
 
 
 class Visit:
@@ -55,10 +50,8 @@ class Visit:
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
-        self.faults: list[str] = []
+        self.faults = faults_on(page)
         page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("request", lambda r: self._watch(r.url, url))
         page.on("websocket", lambda w: self._watch(w.url.replace("ws://", "http://"), url))
         page.goto(url)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from browsers import faults_on, opened
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -56,19 +58,7 @@ HEARD = "() => window.loudest > 0.001"
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=chromium,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--autoplay-policy=document-user-activation-required",
-            ],
-        )
-        yield running
-        running.close()
+    yield from opened(chromium, ["--autoplay-policy=document-user-activation-required"])
 
 
 class Listener:
@@ -76,10 +66,8 @@ class Listener:
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
-        self.faults: list[str] = []
+        self.faults = faults_on(page)
         page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.add_init_script(EAR)
         page.goto(url)
         page.locator(".mg").wait_for()

@@ -16,8 +16,9 @@ from musicgen.generation import (
     stream_events,
 )
 from musicgen.generation.guards import ONE_NOTE, LoopWatch
-from musicgen.model import Decoder, DecoderConfig
+from musicgen.model import Decoder
 from musicgen.tokens import PlayedEvent, get_tokenizer
+from small_models import small_config
 
 TOKENIZER = get_tokenizer()
 FIRST_GAP = 3
@@ -25,15 +26,7 @@ FIRST_GAP = 3
 
 def decoder(seed: int, favour: int) -> Decoder:
     """Return a small random model that likes one key so much that it often repeats itself."""
-    config = DecoderConfig(
-        vocab_sizes=TOKENIZER.vocab_sizes,
-        d_model=16,
-        n_layers=1,
-        n_heads=2,
-        d_ff=16,
-        max_seq_len=64,
-    )
-    model = Decoder(config)
+    model = Decoder(small_config(d_model=16, n_layers=1, n_heads=2, d_ff=16))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

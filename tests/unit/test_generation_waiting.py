@@ -21,8 +21,9 @@ from musicgen.generation import (
 from musicgen.generation.context import Context
 from musicgen.generation.stream import MusicInMaking
 from musicgen.midi import NoteTable
-from musicgen.model import Decoder, DecoderConfig
+from musicgen.model import Decoder
 from musicgen.tokens import get_tokenizer
+from small_models import small_config
 
 TOKENIZER = get_tokenizer("piano")
 PROMPT = TOKENIZER.encode(NoteTable.of([0.0], [0.5], [60], [64]), end=False)
@@ -30,15 +31,7 @@ REST = (203, 3, 3, 3)
 
 
 def engine() -> TorchEngine:
-    config = DecoderConfig(
-        vocab_sizes=TOKENIZER.vocab_sizes,
-        d_model=16,
-        n_layers=1,
-        n_heads=2,
-        d_ff=16,
-        d_head_ff=16,
-        max_seq_len=64,
-    )
+    config = small_config(d_model=16, n_layers=1, n_heads=2, d_ff=16)
     return TorchEngine(Decoder(config).eval())
 
 
