@@ -20,7 +20,7 @@ from pathlib import Path
 from rounds import ROOT, Table, files_of, interleaved, parser_of
 
 from musicgen.audio import mp3_bytes, render, wav_bytes
-from musicgen.audio.rendering import ENGINES
+from musicgen.audio.playing import ENGINES
 from musicgen.audio.sound import SAMPLE_RATE
 from musicgen.figures import roll_png
 from musicgen.midi import MidiDocument, note_table, read_midi

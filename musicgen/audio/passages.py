@@ -18,9 +18,9 @@ import numpy as np
 from musicgen.audio.blocks import BLOCK, BLOCKS_A_SECOND, tick_of
 from musicgen.audio.instruments import font_contents
 from musicgen.audio.playable import Playable, make_playable
-from musicgen.audio.rendering import ENGINES, FADE_S, Engine
+from musicgen.audio.playing import ENGINES, Engine, play
+from musicgen.audio.rendering import FADE_S
 from musicgen.audio.sound import SAMPLE_RATE, fade_out
-from musicgen.errors import AudioError
 from musicgen.midi.events import Events, Row, to_bytes
 from musicgen.midi.pairing import pair_notes
 from musicgen.midi.precheck import events_of
@@ -86,7 +86,7 @@ def render_passage(
     if end <= begin:
         raise ValueError(f"the piece has {piece_length} samples, and none from {begin} on")
     part, lead_in = _part(music, begin // BLOCK, -(-end // BLOCK))
-    raw, engine = _play(part, engines)
+    raw, engine, _ = play(part, engines, may_be_silent=True)
     skip = begin - lead_in * BLOCK
     samples = raw[:, skip : skip + end - begin]
     samples = np.pad(samples, ((0, 0), (0, end - begin - samples.shape[1])))
@@ -94,22 +94,6 @@ def render_passage(
         fade_out(samples, begin=begin, total=piece_length, fade_s=FADE_S)
     return Passage(
         samples=samples, begin=begin, is_last=is_whole and end == piece_length, engine=engine
-    )
-
-
-def _play(part: Playable, engines: Sequence[tuple[str, Engine]]) -> tuple[NDArray[np.float32], str]:
-    failures: list[str] = []
-    for name, play in engines:
-        try:
-            samples = play(part)
-        except Exception as error:  # noqa: BLE001 - the next one plays
-            failures.append(f"The synthesizer {name} failed ({error}).")
-            continue
-        if samples is not None:
-            return samples, name
-    raise AudioError(
-        f"No sound could be made. {' '.join(failures)}".strip(),
-        hint="The MIDI file is fine: play it with another program.",
     )
 
 

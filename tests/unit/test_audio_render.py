@@ -7,7 +7,7 @@ import pytest
 
 from musicgen.audio import SAMPLE_RATE, Sound, render
 from musicgen.audio.builtin import play_builtin
-from musicgen.audio.rendering import ENGINES
+from musicgen.audio.playing import ENGINES
 from musicgen.errors import AudioError, EmptyScoreError, MidiReadError
 
 TICKS_A_SECOND = 960  # the division is 480, the tempo 120
