@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
+from dataclasses import replace
 
 import torch
 
@@ -21,6 +22,7 @@ _SHARE_FOR_STEPS = 0.93
 _FEW_STEPS = 300
 """Below this even the tiny model has learned little beyond how often each pitch is played."""
 _SHARE_FOR_TRIAL = 0.1
+_ESTIMATE_S = 4.0
 
 
 def steps_of(
@@ -30,21 +32,53 @@ def steps_of(
 
     The trial runs on a copy, so that it leaves no trace in the run.
     """
-    if recipe.steps is not None:
-        return recipe.steps, None
-    if recipe.epochs is not None:
-        events = recipe.epochs * curriculum.phases[-1].sampler.events_an_epoch
-        return max(1, round(events / curriculum.mean(lambda each: each.events_a_step))), None
+    counted = _counted_steps(recipe, curriculum)
+    if counted is not None:
+        return counted, None
     minutes = DEFAULT_MINUTES if recipe.minutes is None else recipe.minutes
     began = time.monotonic()
-    budget_s = _SHARE_FOR_TRIAL * 60 * minutes
-    budget_s /= len(curriculum.phases)
-    trial = copy.deepcopy(decoder)
-    seconds = curriculum.mean(
-        lambda sampler: _seconds_a_step(recipe, trial, sampler, device, budget_s)
-    )
+    seconds = _trial_s(recipe, decoder, curriculum, device, _SHARE_FOR_TRIAL * 60 * minutes)
     left = 60 * minutes * _SHARE_FOR_STEPS - (time.monotonic() - began)
     return max(1, int(left / seconds)), seconds
+
+
+def expected_s(
+    recipe: TrainingRecipe, decoder: Decoder, curriculum: Curriculum, device: torch.device
+) -> float:
+    """Return about how many seconds the run will take if its step is not compiled.
+
+    A run of few steps is not asked: it counts as none.
+    """
+    counted = _counted_steps(recipe, curriculum)
+    if counted is None:
+        return 60 * (DEFAULT_MINUTES if recipe.minutes is None else recipe.minutes)
+    if counted < _FEW_STEPS:
+        return 0.0
+    plain = replace(recipe, compile=False)
+    return counted * _trial_s(plain, decoder, curriculum, device, _ESTIMATE_S)
+
+
+def _counted_steps(recipe: TrainingRecipe, curriculum: Curriculum) -> int | None:
+    """Return the number of steps where it follows from the recipe alone."""
+    if recipe.epochs is None:
+        return recipe.steps
+    events = recipe.epochs * curriculum.phases[-1].sampler.events_an_epoch
+    return max(1, round(events / curriculum.mean(lambda each: each.events_a_step)))
+
+
+def _trial_s(
+    recipe: TrainingRecipe,
+    decoder: Decoder,
+    curriculum: Curriculum,
+    device: torch.device,
+    budget_s: float,
+) -> float:
+    """Return the seconds that a step of a copy takes, the mean over the run's windows."""
+    budget_s /= len(curriculum.phases)
+    trial = copy.deepcopy(decoder)
+    return curriculum.mean(
+        lambda sampler: _seconds_a_step(recipe, trial, sampler, device, budget_s)
+    )
 
 
 def few_steps_notice(recipe: TrainingRecipe, steps: int, seconds_a_step: float | None) -> str:

@@ -15,9 +15,10 @@ from musicgen.corpus import Corpus, ScanProgress, build_corpus
 from musicgen.errors import ResumeMismatchError, TrainingError
 from musicgen.model import Decoder
 from musicgen.tokens import FLAT_SCHEMES, Tokenizer, get_tokenizer, tokenizer_from_json
+from musicgen.training.compiling import settle_compile
 from musicgen.training.curriculum import Curriculum, curriculum_of
 from musicgen.training.flat import fit_flat_tokenizer
-from musicgen.training.length import few_steps_notice, steps_of
+from musicgen.training.length import expected_s, few_steps_notice, steps_of
 from musicgen.training.optim import Optimizers, make_optimizers
 from musicgen.training.precision import faster_precision
 from musicgen.training.recipe import RunFacts, TrainingRecipe
@@ -209,18 +210,34 @@ def _fresh(
         parent="" if parent is None else parent.sha256,
         notice=notice,
     )
-    steps, seconds_per_step = steps_of(recipe, decoder, plan.curriculum(), device)
+    return _begun(_compiled_where_it_pays(plan))
+
+
+def _compiled_where_it_pays(plan: Plan) -> Plan:
+    if plan.recipe.compile is not None:
+        return plan
+    expected = expected_s(plan.recipe, plan.decoder, plan.curriculum(), plan.device)
+    is_compiled, told = settle_compile(expected_s=expected, device=plan.device)
+    notice = f"{plan.notice} {told}".strip()
+    return replace(plan, recipe=replace(plan.recipe, compile=is_compiled), notice=notice)
+
+
+def _begun(plan: Plan) -> Plan:
+    """Fix the number of steps, and write down what is fixed."""
+    recipe, corpus = plan.recipe, plan.corpus
+    steps, seconds_per_step = steps_of(recipe, plan.decoder, plan.curriculum(), plan.device)
     facts = RunFacts(
         recipe=recipe,
         steps=steps,
         trial_seconds_per_step=seconds_per_step,
         corpus=corpus.report.fingerprint(),
-        tokenizer=tokenizer.fingerprint,
+        tokenizer=plan.tokenizer.fingerprint,
         parent=plan.parent,
         corpus_summary=corpus.report.sentence(),
     )
-    run.begin(facts)
-    notice = " ".join(filter(None, (notice, few_steps_notice(recipe, steps, seconds_per_step))))
+    plan.run.begin(facts)
+    few = few_steps_notice(recipe, steps, seconds_per_step)
+    notice = " ".join(filter(None, (plan.notice, few)))
     return replace(plan, steps=steps, seconds_per_step=seconds_per_step, notice=notice)
 
 

@@ -49,7 +49,8 @@ class TrainingRecipe:
         clip_norm: Largest norm of the gradient.
         seed: Names the first weights and the order of the windows.
         precision: "auto" takes the faster one, measured once as the run begins.
-        compile: Whether the step is compiled; needs a C++ compiler on a CPU.
+        compile: Whether the step is compiled, which on a CPU needs a C++ compiler; None where it
+            works and the run is longer than half an hour.
         validate_steps: Steps between validations; None for twenty in all, ten steps apart at least.
         validation_windows: Held-out windows looked at each time.
         checkpoint_minutes: Time between checkpoints.
@@ -85,7 +86,7 @@ class TrainingRecipe:
     clip_norm: float = 1.0
     seed: int = 0
     precision: Literal["auto", "float32", "bf16"] = "auto"
-    compile: bool = False
+    compile: bool | None = None
     validate_steps: int | None = None
     validation_windows: int = 64
     checkpoint_minutes: float = 3.0

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from musicgen.errors import NonFiniteLossError
 from musicgen.model import Decoder
+from musicgen.training.compiling import compiled
 from musicgen.training.optim import Optimizers
 from musicgen.training.recipe import TrainingRecipe
 
@@ -24,10 +25,12 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
     """Return what maps events (B, T + 1, K) to mean nats an event, one an attribute (K,).
 
     Raises:
-        ValueError: The recipe leaves the precision open.
+        ValueError: The recipe leaves the precision open, or whether to compile.
     """
     if recipe.precision == "auto":
         raise ValueError("the precision is not decided yet: see faster_precision")
+    if recipe.compile is None:
+        raise ValueError("whether to compile is not decided yet: see settle_compile")
     in_bf16 = recipe.precision == "bf16"
 
     def losses(ids: Tensor) -> Tensor:
@@ -40,7 +43,7 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
             ]
         )
 
-    return torch.compile(losses, dynamic=False) if recipe.compile else losses
+    return compiled(losses) if recipe.compile else losses
 
 
 def optimizer_step(
