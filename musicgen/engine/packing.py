@@ -90,9 +90,8 @@ def pack_weights(decoder: Decoder, *, as_int8: bool) -> tuple[Sizes, Weights]:
         packer.norm(state[f"{head}.decided_norm.weight"] if k else first)
         packer.norm(state[f"{head}.mlp_norm.weight"])
         packer.norm(state[f"{head}.out_norm.weight"])
-    rotation = rotation_at(
-        0, sizes.n_positions, sizes.d_head, config.rope_base, torch.device("cpu"), torch.float32
-    )
+    positions = torch.arange(sizes.n_positions, dtype=torch.float32)
+    rotation = rotation_at(positions, sizes.d_head, config.rope_base, torch.float32)
     return sizes, Weights(
         matrix=packer.packed_matrices(),
         scale=_placed(packer.scales, np.float32),

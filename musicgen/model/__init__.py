@@ -3,6 +3,15 @@
 from musicgen.model.cache import KVCache
 from musicgen.model.config import PRESETS, DecoderConfig, preset
 from musicgen.model.decoder import Decoder
+from musicgen.model.lanes import LaneCache
 from musicgen.model.record import AttentionRecord
 
-__all__ = ["PRESETS", "AttentionRecord", "Decoder", "DecoderConfig", "KVCache", "preset"]
+__all__ = [
+    "PRESETS",
+    "AttentionRecord",
+    "Decoder",
+    "DecoderConfig",
+    "KVCache",
+    "LaneCache",
+    "preset",
+]

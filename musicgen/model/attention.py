@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from musicgen.model.cache import LayerCache
+from musicgen.model.lanes import LaneLayer
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import Rotation, rotate
 
@@ -48,25 +49,31 @@ def causal_mask(n_queries: int, n_keys: int, device: torch.device | None = None)
     return every.tril(n_keys - n_queries)
 
 
-def attention_weights(q: Tensor, k: Tensor, *, causal: bool = True) -> Tensor:
+def attention_weights(
+    q: Tensor, k: Tensor, *, causal: bool = True, visible: Tensor | None = None
+) -> Tensor:
     """Return softmax(q · kᵀ / √D) over the keys each query may see.
 
     Args:
         q: Queries (B, H, T, D).
         k: Keys (B, H, S, D).
         causal: Let query t see keys up to S − T + t only.
+        visible: Which keys a query may see instead, True where it may (B, H or 1, T, S).
 
     Returns:
         Weights (B, H, T, S); each row sums to 1.
     """
     scores = attention_scores(q, k)
-    if causal:
-        hidden = ~causal_mask(q.shape[-2], k.shape[-2], q.device)
-        scores = scores.masked_fill(hidden, float("-inf"))
+    if visible is None and causal:
+        visible = causal_mask(q.shape[-2], k.shape[-2], q.device)
+    if visible is not None:
+        scores = scores.masked_fill(~visible, float("-inf"))
     return scores.softmax(dim=-1)
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True) -> Tensor:
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True, visible: Tensor | None = None
+) -> Tensor:
     """Return the values weighted by `attention_weights(q, k)`, without forming the weights.
 
     Args:
@@ -74,10 +81,13 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True) -> Tensor:
         k: Keys (B, H, S, D).
         v: Values (B, H, S, D).
         causal: Let query t see keys up to S − T + t only.
+        visible: Which keys a query may see instead, True where it may (B, H or 1, T, S).
 
     Returns:
         Weighted values (B, H, T, D).
     """
+    if visible is not None:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=visible)
     n_queries, n_keys = q.shape[-2], k.shape[-2]
     if not causal or n_queries == 1:
         return F.scaled_dot_product_attention(q, k, v)
@@ -136,7 +146,7 @@ class MultiHeadAttention(nn.Module):
         *,
         causal: bool = True,
         rotation: Rotation | None = None,
-        cache: LayerCache | None = None,
+        cache: LayerCache | LaneLayer | None = None,
         record: AttentionRecord | None = None,
     ) -> Tensor:
         """Let each position of `x` gather from `source`, or from `x` itself.
@@ -146,7 +156,8 @@ class MultiHeadAttention(nn.Module):
             source: Where keys and values come from (B, S, C); None for self-attention.
             causal: Let no position look ahead.
             rotation: Rotary position of the T positions; None for none.
-            cache: Keys and values of earlier positions; these T are appended.
+            cache: Keys and values of earlier positions; these T are appended. It may say which
+                keys are visible; else `causal` does.
             record: Keeps the weights (B, H, T, S) if given. The output does not change by a bit.
 
         Returns:
@@ -158,8 +169,10 @@ class MultiHeadAttention(nn.Module):
         v = split_heads(self.to_v(source), self.n_heads)
         if rotation is not None:
             q, k = rotate(q, rotation), rotate(k, rotation)
+        visible = None
         if cache is not None:
             k, v = cache.append(k, v)
+            visible = cache.visible
         if record is not None:
-            record.keep(attention_weights(q, k, causal=causal))
-        return self.to_out(join_heads(attend(q, k, v, causal=causal)))
+            record.keep(attention_weights(q, k, causal=causal, visible=visible))
+        return self.to_out(join_heads(attend(q, k, v, causal=causal, visible=visible)))

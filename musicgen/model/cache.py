@@ -15,6 +15,7 @@ class LayerCache:
     """One layer's part of a `KVCache`, with the position at which it writes."""
 
     __slots__ = ("_keys", "_start", "_values")
+    visible: Tensor | None = None  # what causality lets a query see
 
     def __init__(self, keys: Tensor, values: Tensor, start: int) -> None:
         self._keys, self._values, self._start = keys, values, start
@@ -34,10 +35,10 @@ class KVCache:
         length: Positions filled so far.
     """
 
-    def __init__(self, keys: Tensor, values: Tensor) -> None:
+    def __init__(self, keys: Tensor, values: Tensor, length: int = 0) -> None:
         """Wrap two tensors (L, B, H, S, D); see `allocate`."""
         self._keys, self._values = keys, values
-        self.length = 0
+        self.length = length
 
     @classmethod
     def allocate(
@@ -65,9 +66,17 @@ class KVCache:
         """Positions there is room for."""
         return self._keys.shape[3]
 
-    def layer(self, index: int) -> LayerCache:
-        """Return the part of layer `index`, writing after the positions filled so far."""
-        return LayerCache(self._keys[index], self._values[index], self.length)
+    def open(self, n_positions: int) -> tuple[Tensor, list[LayerCache]]:
+        """Return the next positions (T,), float32, and the layers' parts, which write there.
+
+        Raises:
+            ValueError: The cache would overflow.
+        """
+        self.check_room(n_positions)
+        start, end = self.length, self.length + n_positions
+        positions = torch.arange(start, end, device=self._keys.device, dtype=torch.float32)
+        layers = range(len(self._keys))
+        return positions, [LayerCache(self._keys[i], self._values[i], start) for i in layers]
 
     def advance(self, n_positions: int) -> None:
         """Count positions that every layer has written."""

@@ -12,14 +12,16 @@ The model holds weights and nothing else: cache, random numbers and records are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from musicgen.model.cache import KVCache
+from musicgen.model.cache import KVCache, LayerCache
 from musicgen.model.config import DecoderConfig
 from musicgen.model.heads import AttributeHead
+from musicgen.model.lanes import LaneCache, LaneLayer
 from musicgen.model.layers import Block
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import rotation_at
@@ -81,7 +83,11 @@ class Decoder(nn.Module):
         return [self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])]
 
     def trunk(
-        self, ids: Tensor, *, cache: KVCache | None = None, record: AttentionRecord | None = None
+        self,
+        ids: Tensor,
+        *,
+        cache: KVCache | LaneCache | None = None,
+        record: AttentionRecord | None = None,
     ) -> Tensor:
         """Return the state (B, T, C) after each event.
 
@@ -96,16 +102,15 @@ class Decoder(nn.Module):
         n_attributes = len(self.embeddings)
         if ids.ndim != 3 or ids.shape[-1] != n_attributes:
             raise ValueError(f"ids of shape {tuple(ids.shape)} are not (B, T, {n_attributes})")
-        length, start = ids.shape[1], 0
-        if cache is not None:
-            cache.check_room(length)
-            start = cache.length
+        length = ids.shape[1]
+        layers: Sequence[LayerCache | LaneLayer | None] = [None] * len(self.blocks)
+        if cache is None:
+            positions = torch.arange(length, device=ids.device, dtype=torch.float32)
+        else:
+            positions, layers = cache.open(length)
         x = self.embedding_norm(self._embed(ids))
-        rotation = rotation_at(
-            start, length, self.config.d_head, self.config.rope_base, x.device, x.dtype
-        )
-        for index, block in enumerate(self.blocks):
-            layer_cache = None if cache is None else cache.layer(index)
+        rotation = rotation_at(positions, self.config.d_head, self.config.rope_base, x.dtype)
+        for block, layer_cache in zip(self.blocks, layers, strict=True):
             x = block(x, rotation, layer_cache, record)
         if cache is not None:
             cache.advance(length)

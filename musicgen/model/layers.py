@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from musicgen.model.attention import MultiHeadAttention
 from musicgen.model.cache import LayerCache
 from musicgen.model.config import DecoderConfig
+from musicgen.model.lanes import LaneLayer
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import Rotation
 
@@ -43,7 +44,7 @@ class Block(nn.Module):
         self,
         x: Tensor,
         rotation: Rotation,
-        cache: LayerCache | None = None,
+        cache: LayerCache | LaneLayer | None = None,
         record: AttentionRecord | None = None,
     ) -> Tensor:
         """Map (B, T, C) to (B, T, C); see `MultiHeadAttention.forward` for the rest."""

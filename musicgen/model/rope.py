@@ -12,20 +12,18 @@ from torch import Tensor
 
 
 class Rotation(NamedTuple):
-    """Cosines and sines (T, D / 2) of the angles at T positions."""
+    """Cosines and sines (T, D / 2) of the angles at T positions; or (B, 1, T, D / 2)."""
 
     cos: Tensor
     sin: Tensor
 
 
-def rotation_at(
-    start: int, length: int, d_head: int, base: float, device: torch.device, dtype: torch.dtype
-) -> Rotation:
-    """Return the rotation of positions start … start + length − 1.
+def rotation_at(positions: Tensor, d_head: int, base: float, dtype: torch.dtype) -> Rotation:
+    """Return the rotation at `positions`, float32: (T,), or (B, 1, T) where rows differ.
 
     Source: Su et al., "RoFormer" (2021), equation 15: angle = position · base^(−2i / D).
     """
-    angles = _angles(start, length, d_head, base, device)
+    angles = _angles(positions, d_head, base)
     return Rotation(angles.cos().to(dtype), angles.sin().to(dtype))
 
 
@@ -41,11 +39,10 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10_000.0) -> Te
 
     Source: Vaswani et al. (2017), section 3.5.
     """
-    angles = _angles(0, length, d_model, base, torch.device("cpu"))
+    angles = _angles(torch.arange(length, dtype=torch.float32), d_model, base)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
 
 
-def _angles(start: int, length: int, width: int, base: float, device: torch.device) -> Tensor:
-    pairs = torch.arange(0, width, 2, device=device, dtype=torch.float32)
-    positions = torch.arange(start, start + length, device=device, dtype=torch.float32)
-    return positions[:, None] * base ** (-pairs / width)[None, :]
+def _angles(positions: Tensor, width: int, base: float) -> Tensor:
+    pairs = torch.arange(0, width, 2, device=positions.device, dtype=torch.float32)
+    return positions[..., None] * base ** (-pairs / width)
