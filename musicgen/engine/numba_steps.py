@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from musicgen.engine import compiled
-from musicgen.engine.draws import NO_NUMBER, NOTHING_ALLOWED
-from musicgen.engine.filters import Filters, no_numbers
+from musicgen.engine.chooser import Chooser
+from musicgen.engine.filters import Filters
 from musicgen.engine.layout import TOKENS, make_plan
 from musicgen.engine.packing import empty_cache, empty_work, pack_weights
 from musicgen.engine.steps import Event
@@ -31,6 +31,7 @@ class NumbaEngine:
         """
         self.name = "numba-int8" if as_int8 else "numba-float32"
         self.warnings: tuple[str, ...] = ()
+        self.takes_at_once: int | None = None
         self.window = decoder.config.max_seq_len
         self.vocab_sizes = decoder.config.vocab_sizes
         self.sizes, self.weights = pack_weights(decoder, as_int8=as_int8)
@@ -44,36 +45,23 @@ class NumbaEngine:
         """Make one event, which compiles everything that a take will call."""
         steps = self.begin()
         steps.append((0,) * len(self.vocab_sizes))
-        logits = steps.logits(0, ())
-        steps.draw(np.zeros_like(logits), np.ones(len(logits), dtype=bool), _TRIAL, 0.5)
-
-
-class _Trial:
-    temperature, top_k, top_p, min_p = 1.0, 0, 0.9, 0.0
-
-
-_TRIAL = _Trial()
+        steps.logits(0, ())
+        Chooser(self.vocab_sizes).try_out()
 
 
 class NumbaSteps:
     """A `StepDecoder` by compiled code: this take's cache, and room to compute."""
 
     def __init__(self, engine: NumbaEngine) -> None:
-        largest = max(engine.vocab_sizes)
         self._engine = engine
         self._read, self._score = compiled.read_events(), compiled.score_attribute()
-        self._choose = compiled.draw()
+        self._chooser = Chooser(engine.vocab_sizes)
         self._cache = empty_cache(engine.sizes)
         self._work = empty_work(engine.sizes)
         self._plan = make_plan(engine.sizes, engine.weights, self._cache, self._work)
         self._event = np.zeros((1, len(engine.vocab_sizes)), dtype=np.int64)
         self._previous = [np.zeros(k, dtype=np.int64) for k in range(len(engine.vocab_sizes))]
         self._logits = [np.zeros(size, dtype=np.float32) for size in engine.vocab_sizes]
-        self._allowed = np.zeros(largest, dtype=bool)
-        self._filters = np.zeros(4, dtype=np.float64)
-        self._scores = np.zeros(largest, dtype=np.float32)
-        self._chances = np.zeros(largest, dtype=np.float64)
-        self._heap = np.zeros(largest, dtype=np.int64)
         self._length = 0
         self._has_state = False
 
@@ -140,17 +128,4 @@ class NumbaSteps:
         self, logits: np.ndarray, allowed: np.ndarray, filters: Filters, uniform: float
     ) -> int:
         """Choose an id; see `StepDecoder`."""
-        values = self._filters
-        values[0], values[1] = filters.temperature, filters.top_k
-        values[2], values[3] = filters.top_p, filters.min_p
-        # To numba a read-only mask is of another type, for which it would compile once more.
-        mask = self._allowed[: len(logits)]
-        mask[:] = allowed
-        chosen = self._choose(
-            logits, mask, values, uniform, self._scores, self._chances, self._heap
-        )
-        if chosen == NO_NUMBER:
-            raise no_numbers()
-        if chosen == NOTHING_ALLOWED:
-            raise ValueError("at least one id must be allowed")
-        return chosen
+        return self._chooser.draw(logits, allowed, filters, uniform)

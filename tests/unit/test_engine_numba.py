@@ -165,13 +165,13 @@ def test_masks_of_any_kind_are_drawn_from_by_the_same_code():
     steps = NumbaEngine(random_decoder("tiny"), as_int8=True).begin()
     steps.append((0, 0))
     logits = steps.logits(0, ())
-    before = len(steps._choose.signatures)
+    before = len(steps._chooser._draw.signatures)
     fixed = np.array([False, False, False, True, False])
     fixed.flags.writeable = False
     spread = np.tile(fixed, (2, 1)).T[:, 0]
     for mask in (fixed, fixed.copy(), spread):
         assert steps.draw(logits, mask, Plain, 0.5) == 3
-    assert len(steps._choose.signatures) == before
+    assert len(steps._chooser._draw.signatures) == before
 
 
 def test_an_engine_is_named_and_an_unknown_one_refused():
