@@ -12,7 +12,7 @@ MAX_SEED = 2**53 - 1  # the largest whole number that every JSON reader keeps ex
 MAX_TAKES = 999
 SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
 DEVICES = ("auto", "cpu", "cuda")
-ENGINES = ("auto", "numba", "numba-float32", "torch")
+ENGINES = ("auto", "numba", "numba-float32", "lanes", "lanes-float32", "torch")
 
 TextT = TypeVar("TextT", bound="str | None")
 
@@ -128,8 +128,8 @@ Takes = Annotated[
     typer.Option(
         metavar="N",
         parser=number(1, MAX_TAKES, whole=True),
-        help="Make this many takes, one a core at a time: OUT-1.mid, OUT-2.mid, ... with seeds "
-        "N, N+1, ...",
+        help="Make this many takes, one a core at a time, on a GPU eight: OUT-1.mid, OUT-2.mid, "
+        "... with seeds N, N+1, ...",
     ),
 ]
 Device = Annotated[
@@ -145,7 +145,8 @@ Engine = Annotated[
     typer.Option(
         metavar="|".join(ENGINES),
         callback=one_of(ENGINES),
-        help="What decodes; auto is numba on a CPU: compiled code with int8 weights, one thread.",
+        help="What decodes; auto is numba on a CPU: compiled code with int8 weights, one thread; "
+        "and lanes on a GPU: torch in bf16, takes together.",
     ),
 ]
 Wav = Annotated[bool, typer.Option("--wav", help="Write the sound beside it, as OUT.wav.")]

@@ -95,6 +95,11 @@ class Engine(Protocol):
         """What a listener should know of the choice, in sentences."""
         ...
 
+    @property
+    def takes_at_once(self) -> int | None:
+        """How many takes are best made at a time; None: one a core."""
+        ...
+
     def begin(self) -> StepDecoder:
         """Return a decoder that has read nothing."""
         ...

@@ -25,6 +25,7 @@ class TorchEngine:
         """Take a decoder, and sentences on why it was taken."""
         self.name = "torch"
         self.warnings = warnings
+        self.takes_at_once: int | None = None
         self._decoder = decoder
 
     def begin(self) -> TorchSteps:

@@ -37,10 +37,17 @@ MOST_S_A_PROGRESS = 0.2
 
 
 class TakeStream(Iterator["Progress | Take"]):
-    """Yields `Progress`, and the `Take` last. One thread at a time may ask it."""
+    """Yields `Progress`, and the `Take` last. One thread at a time may ask it.
 
-    def __init__(self, recipe: Recipe, events: Iterator[StreamEvent]) -> None:
+    Attributes:
+        at_once: How many takes of its engine are best made at a time; None: one a core.
+    """
+
+    def __init__(
+        self, recipe: Recipe, events: Iterator[StreamEvent], *, at_once: int | None = None
+    ) -> None:
         """Make of `events` the take of `recipe`."""
+        self.at_once = at_once
         self._recipe = recipe
         self._events = events
         self._made: list[EventMade] = []

@@ -58,7 +58,7 @@ class MusicPipeline:
             tokenizer: The tokenizer it was trained with.
             name: The model's name.
             sha256: Hash of its weights.
-            engine: What decodes: "auto", "numba", "numba-float32" or "torch".
+            engine: What decodes: one of `musicgen.engine.ENGINES`.
 
         Raises:
             ValueError: They do not belong together.
@@ -95,8 +95,9 @@ class MusicPipeline:
             threads: Torch's threads an operation, for this whole process; None leaves them alone.
                 1 is the robust choice: on a busy machine threads starve at their barriers
                 (measured at a load of 10 on two cores: 2.5 times the events a second of 2).
-            engine: What decodes: "auto" for compiled code on a CPU and torch elsewhere; "numba"
-                (int8 weights), "numba-float32" or "torch".
+            engine: What decodes: "auto" for compiled code on a CPU and lanes on a GPU; "numba"
+                (int8 weights), "numba-float32", "lanes" (torch, takes together, bf16 on a GPU),
+                "lanes-float32" or "torch".
 
         Raises:
             CheckpointError: There is no such checkpoint, or it is damaged.
@@ -267,7 +268,7 @@ class MusicPipeline:
             settings=settings,
             held_keys=prompt.held_keys if prompt else None,
         )
-        return TakeStream(recipe, events)
+        return TakeStream(recipe, events, at_once=engine.takes_at_once)
 
     def attention(self, source: Source | Take, seconds: float | None = None) -> AttentionView:
         """Return what the model attends to in a piece.

@@ -1,7 +1,7 @@
-"""Several takes at once, one a core.
+"""Several takes at once: one a core, or on a GPU as many as share a step.
 
-The compiled engine lets go of Python's lock while it computes, so threads suffice. A take depends
-on its seed alone: those that are made together are those that are made one by one.
+The engines let go of Python's lock while they compute, so threads suffice. A take depends on its
+seed alone: those that are made together are those that are made one by one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def make_together(
 
     Args:
         streams: The takes; each begins when a worker is free, in this order.
-        workers: How many are made at a time; None for one a core.
+        workers: How many are made at a time; None for as many as suits their engine.
 
     Yields:
         The number of a take in `streams`, and its progress, or, once, the take itself. A reader
@@ -42,7 +42,8 @@ def make_together(
         ValueError: There is less than one worker.
         MusicgenError: What one of them raised; the others end.
     """
-    workers = usable_cores() if workers is None else workers
+    if workers is None:
+        workers = next((stream.at_once for stream in streams), None) or usable_cores()
     told: queue.SimpleQueue[tuple[int, Progress | Take] | Future[None]] = queue.SimpleQueue()
     stopped = threading.Event()
 
