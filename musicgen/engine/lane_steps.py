@@ -52,9 +52,11 @@ class LanesEngine:
         self.window, self.vocab_sizes = decoder.config.max_seq_len, decoder.config.vocab_sizes
         self._decoder = copy.deepcopy(decoder).to(dtype).eval()
         self._capture = capture or as_it_is
-        self._device = threading.Lock()
-        # Taken lanes come back whenever a take is forgotten: a simple queue bears that at any time.
-        self._free: queue.SimpleQueue[Lane] = queue.SimpleQueue()
+        self._device, self._taking = threading.Lock(), threading.Lock()
+        self._n_batches = 0
+        self._free: list[Lane] = []
+        # Lanes come back whenever a take is forgotten: a simple queue bears that at any time.
+        self._given_back: queue.SimpleQueue[Lane] = queue.SimpleQueue()
         self.name, self.warnings = f"lanes-{_NAMES[dtype]}", ()
         try:
             self._set_up_lanes()
@@ -70,23 +72,25 @@ class LanesEngine:
 
     def begin(self) -> LaneSteps:
         """Return a decoder that has read nothing."""
-        while True:
-            try:
-                lane = self._free.get_nowait()
-            except queue.Empty:
+        with self._taking:
+            while not self._given_back.empty():
+                self._free.append(self._given_back.get())
+            if not self._free:
                 self._set_up_lanes()
-            else:
-                break
+            # Those of the earliest batch first: takes that are few should not be spread.
+            lane = min(self._free, key=lambda each: each.order)
+            self._free.remove(lane)
         steps = LaneSteps(self, lane)
-        weakref.finalize(steps, self._free.put, lane).atexit = False
+        weakref.finalize(steps, self._given_back.put, lane).atexit = False
         return steps
 
     def _set_up_lanes(self) -> None:
         with self._device:
             static = StaticSteps(self._decoder, self.takes_at_once, self._capture)
         batch = Batch(static, self._device, len(self.vocab_sizes))
-        for index in range(self.takes_at_once):
-            self._free.put(Lane(batch, index))
+        n_before = self._n_batches * self.takes_at_once
+        self._free += [Lane(batch, i, n_before + i) for i in range(self.takes_at_once)]
+        self._n_batches += 1
 
 
 def _not_recorded(error: RuntimeError) -> str:
@@ -129,10 +133,10 @@ class Batch:
 class Lane:
     """A place in a batch, for one take at a time."""
 
-    __slots__ = ("batch", "index")
+    __slots__ = ("batch", "index", "order")
 
-    def __init__(self, batch: Batch, index: int) -> None:
-        self.batch, self.index = batch, index
+    def __init__(self, batch: Batch, index: int, order: int) -> None:
+        self.batch, self.index, self.order = batch, index, order
 
 
 class LaneSteps:
