@@ -5,6 +5,7 @@ B batch   T positions   C width   H heads   D width of a head   S cached positio
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import NamedTuple
 
@@ -24,11 +25,14 @@ class _Layer(NamedTuple):
 class PlainTorch:
     """Fused projections, a preallocated cache, torch's own attention; top-p sampling."""
 
-    def __init__(self, shape: Shape, dtype: torch.dtype = torch.float32) -> None:
-        generator = torch.Generator().manual_seed(0)
+    def __init__(
+        self, shape: Shape, dtype: torch.dtype = torch.float32, *, device: str = "cpu"
+    ) -> None:
+        generator = torch.Generator(device).manual_seed(0)
+        make = functools.partial(torch.randn, generator=generator, device=device)
 
         def weight(rows: int, columns: int) -> Tensor:
-            return (torch.randn(rows, columns, generator=generator) * columns**-0.5).to(dtype)
+            return (make(rows, columns) * columns**-0.5).to(dtype)
 
         d = shape.d_model
         self._shape = shape
@@ -37,12 +41,13 @@ class PlainTorch:
             for _ in range(shape.n_layers)
         ]
         self._embedding = weight(VOCABULARY, d)
-        self._gain = torch.ones(d, dtype=dtype)
+        self._gain = torch.ones(d, dtype=dtype, device=device)
         d_head = d // shape.n_heads
         angles = torch.arange(WINDOW)[:, None] * 1e4 ** (-torch.arange(0, d_head, 2) / d_head)
-        self._cos, self._sin = angles.cos().to(dtype), angles.sin().to(dtype)
+        self._cos, self._sin = (x.to(device, dtype) for x in (angles.cos(), angles.sin()))
         cache = (shape.n_layers, 2, 1, shape.n_heads, WINDOW, d_head)
-        self._cache = torch.zeros(cache, dtype=dtype)
+        self._cache = torch.zeros(cache, dtype=dtype, device=device)
+        self._device = device
         self._generator = generator
 
     def _forward(self, ids: Tensor, start: int, *, with_cache: bool = True) -> Tensor:
@@ -77,16 +82,17 @@ class PlainTorch:
     @torch.inference_mode()
     def measure(self, position: int, n_steps: int) -> float:
         """Return tokens a second from `position` on, what lies before being zeros."""
-        token = torch.zeros(1, dtype=torch.int64)
+        token = torch.zeros(1, dtype=torch.int64, device=self._device)
         began = time.perf_counter()
         for i in range(n_steps):
             token = self._draw(self._forward(token, position + i))
+        token.item()  # a GPU is done only now
         return n_steps / (time.perf_counter() - began)
 
     @torch.inference_mode()
     def measure_whole_prefix(self, position: int, n_steps: int) -> float:
         """Return tokens a second if the whole prefix is computed again for each."""
-        ids = torch.zeros(position + 1, dtype=torch.int64)
+        ids = torch.zeros(position + 1, dtype=torch.int64, device=self._device)
         began = time.perf_counter()
         for _ in range(n_steps):
             token = self._draw(self._forward(ids, 0, with_cache=False))

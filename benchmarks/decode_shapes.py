@@ -67,17 +67,21 @@ def random_decoder(
 
 
 class OurSteps:
-    """Whole events: the trunk, the K heads, and a draw from each."""
+    """Whole events: the trunk, the K heads, and a draw from each.
+
+    Attributes:
+        engine: What computes.
+    """
 
     def __init__(self, decoder: Decoder, engine: str) -> None:
-        self._engine = make_engine(decoder, engine)
+        self.engine = make_engine(decoder, engine)
         self._allowed = [np.ones(size, dtype=bool) for size in decoder.config.vocab_sizes]
         self._steps: dict[int, StepDecoder] = {}
         self._random = np.random.default_rng(0)
 
     def _at(self, position: int) -> StepDecoder:
         if position not in self._steps:
-            steps = self._engine.begin()
+            steps = self.engine.begin()
             sizes = [len(allowed) for allowed in self._allowed]
             ids = self._random.integers(0, sizes, (position, len(sizes)))
             steps.prefill([tuple(row) for row in ids.tolist()])
@@ -105,7 +109,7 @@ class OurSteps:
 
     def prefill(self, n_events: int) -> float:
         """Return events a second read as a prompt."""
-        steps = self._engine.begin()
+        steps = self.engine.begin()
         ids = [(0,) * len(self._allowed)] * n_events
         began = time.perf_counter()
         steps.prefill(ids)
@@ -115,7 +119,7 @@ class OurSteps:
         """Return events a second of several takes at once, on several threads."""
         from concurrent.futures import ThreadPoolExecutor
 
-        takes = [self._engine.begin() for _ in range(n_takes)]
+        takes = [self.engine.begin() for _ in range(n_takes)]
         for steps in takes:
             steps.prefill([(0,) * len(self._allowed)] * position)
 

@@ -29,6 +29,7 @@ that runs in seconds, which the tests run.
 """
 _TITLES = {
     "decode.jsonl": ("Decoding", ("shape", "position", "takes")),
+    "decode_gpu.jsonl": ("Decoding on a GPU", ("shape", "position", "gpu")),
     "train_step.jsonl": ("A training step", ("shape", "length")),
     "tokenize.jsonl": ("Tokenizing", ("what", "seconds_of")),
     "render.jsonl": ("Sound and pictures", ("seconds",)),

@@ -11,6 +11,7 @@ import pytest
 
 SMOKES = {
     "bench_decode": ("decode.jsonl", "steps/s", "musicgen, numba"),
+    "bench_decode_gpu": ("decode_gpu.jsonl", "steps/s", "musicgen, lanes-float32, 8 takes"),
     "bench_train_step": ("train_step.jsonl", "positions/s", "musicgen"),
     "bench_tokenize": ("tokenize.jsonl", "files/s", "musicgen"),
     "bench_render": ("render.jsonl", "s/s", "musicgen render"),
