@@ -165,8 +165,14 @@ def _choose_channel(
 
 
 def _program(events: Events, channel: int) -> int:
-    at = np.flatnonzero(events.is_message(0xC) & (events.channel == channel))
-    return int(events.data1[at[np.argmax(events.tick[at])]]) if len(at) else 0
+    last = _last(events, events.is_message(0xC) & (events.channel == channel))
+    return 0 if last is None else int(events.data1[last])
+
+
+def _last(events: Events, chosen: NDArray[np.bool_]) -> int | None:
+    """Return the index of the chosen event that counts in the end: of one tick's, the last."""
+    at = np.flatnonzero(chosen)
+    return int(at[np.argsort(events.tick[at], kind="stable")[-1]]) if len(at) else None
 
 
 def _ringing(events: Events, cut_tick: int) -> dict[int, dict[int, int]]:
@@ -186,17 +192,13 @@ def _at_rest(events: Events, channel: int, cut_tick: int) -> bool:
     mine = events.channel == channel
     if (mine & ~events.stops() & (events.tick >= cut_tick)).any():
         return False  # a pedal of the prompt is still to come up
-    bends = np.flatnonzero(mine & events.is_message(0xE))
-    if len(bends):
-        last = bends[np.argmax(events.tick[bends])]
-        if (events.data1[last], events.data2[last]) != (0, 64):
-            return False
+    bend = _last(events, mine & events.is_message(0xE))
+    if bend is not None and (events.data1[bend], events.data2[bend]) != (0, 64):
+        return False
     for number in (*HOLDING, 67, 7, 11):
-        at = np.flatnonzero(mine & events.is_message(0xB) & (events.data1 == number))
-        if len(at):
-            value = int(events.data2[at[np.argmax(events.tick[at])]])
-            if (value >= 64) != (number in (7, 11)):
-                return False  # a pedal down, or the volume low
+        last = _last(events, mine & events.is_message(0xB) & (events.data1 == number))
+        if last is not None and (events.data2[last] >= 64) != (number in (7, 11)):
+            return False  # a pedal down, or the volume low
     return True
 
 

@@ -211,6 +211,22 @@ def test_the_new_part_keeps_off_a_channel_that_would_change_its_sound(restless: 
     assert [e.program for e in new if e.type == "program_change"] == [0]
 
 
+def test_of_events_at_one_tick_the_last_counts() -> None:
+    """Guards new notes that nobody heard: of "volume 100, volume 0" the 100 was taken."""
+    turned_down = [message("control_change", control=7, value=value) for value in (100, 0)]
+    longer = extend(cut_prompt(read_midi(data_of(turned_down + notes(60)))), new_part(0.5, [60]))
+    assert 0 not in {e.channel for e in parsed(longer).tracks[-1] if not e.is_meta}
+
+    settled = [
+        *(message("pitchwheel", pitch=pitch) for pitch in (4000, 0)),
+        *(message("program_change", program=program) for program in (40, 4)),
+    ]
+    longer = extend(cut_prompt(read_midi(data_of(settled + notes(60)))), new_part(0.5, [60]))
+    new = [e for e in parsed(longer).tracks[-1] if not e.is_meta]
+    assert {e.channel for e in new} == {0}
+    assert [e.program for e in new if e.type == "program_change"] == [4]
+
+
 def test_the_new_part_keeps_off_keys_that_the_prompt_still_holds() -> None:
     prompt = cut_prompt(read_midi(data_of(notes(60, length=1920))), 0.5)
     longer = extend(prompt, new_part(0.6, [60, 61, 60]))
