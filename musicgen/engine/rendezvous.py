@@ -17,6 +17,9 @@ AnswerT = TypeVar("AnswerT")
 PATIENCE_S = 0.005
 """How long to wait for those that came last time: longer than a take's rules and draws last."""
 
+FORGIVEN_AFTER_CALLS = 64
+"""So long nobody waits for one that did not come: two takes may be read by turns in one thread."""
+
 
 class Rendezvous(Generic[WishT, AnswerT]):
     """Where the takes of one batch ask, each in its own thread, and wait for the answer."""
@@ -32,7 +35,9 @@ class Rendezvous(Generic[WishT, AnswerT]):
         self._changed = threading.Condition()
         self._waiting: dict[int, tuple[int, WishT]] = {}
         self._answers: dict[int, AnswerT] = {}
-        self._expected: set[int] = set()  # who waited when it was last computed
+        self._expected: set[int] = set()  # who waited when it was last computed, and is reliable
+        self._n_calls = 0
+        self._forgiven_at: dict[int, int] = {}  # by take that did not come, a number of calls
 
     def ask(self, take: int, stage: int, wish: WishT) -> AnswerT:
         """Return the answer to a wish, once others who come have come.
@@ -51,7 +56,10 @@ class Rendezvous(Generic[WishT, AnswerT]):
             try:
                 is_late = False
                 while take in self._waiting:
-                    if is_late or self._expected <= self._waiting.keys():
+                    missing = self._expected - self._waiting.keys()
+                    if is_late or not missing:
+                        forgiven_at = self._n_calls + FORGIVEN_AFTER_CALLS
+                        self._forgiven_at.update(dict.fromkeys(missing, forgiven_at))
                         self._serve_lowest()
                         is_late = False
                     else:
@@ -65,7 +73,10 @@ class Rendezvous(Generic[WishT, AnswerT]):
         """Compute for those that are furthest behind, and wake them."""
         lowest = min(stage for stage, _ in self._waiting.values())
         wishes = {take: wish for take, (stage, wish) in self._waiting.items() if stage == lowest}
-        self._expected = set(self._waiting)
+        self._n_calls += 1
+        self._expected = {
+            take for take in self._waiting if self._forgiven_at.get(take, 0) <= self._n_calls
+        }
         self._answers.update(self._serve(lowest, wishes))
         for take in wishes:
             del self._waiting[take]

@@ -15,7 +15,7 @@ from torch import Tensor
 from musicgen.model.cache import KVCache
 from musicgen.model.config import DecoderConfig
 
-SPARE = 8
+SPARE = 16
 """Positions behind the window: one for lanes that have nothing to read, the rest for alignment."""
 
 

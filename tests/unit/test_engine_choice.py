@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musicgen.engine import compiled, draws, make_engine, numba_steps
+from musicgen.cli import options
+from musicgen.engine import ENGINES, compiled, draws, make_engine, numba_steps
 from musicgen.errors import ConfigError
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.pipeline import MusicPipeline
@@ -56,6 +57,11 @@ def test_the_engine_is_part_of_the_recipe(decoder):
     assert [take.engine for take in takes.values()] == ["numba-int8", "numba-float32", "torch"]
     with pytest.raises(ConfigError, match="no engine 'fast'"):
         MusicPipeline(decoder, get_tokenizer(), engine="fast")
+
+
+def test_the_command_line_offers_the_engines_that_there_are():
+    # It does not import the engine room, which would cost it torch.
+    assert options.ENGINES == ENGINES
 
 
 def test_without_a_folder_to_keep_it_in_code_is_compiled_all_the_same(monkeypatch):

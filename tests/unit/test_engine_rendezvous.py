@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 
 import pytest
 
@@ -90,6 +91,15 @@ def test_takes_that_have_come_apart_meet_at_the_last_stage(monkeypatch):
     assert run(play, 2) == []
     together = [takes for _, takes in server.calls if takes == [0, 1]]
     assert len(together) == 24
+
+
+def test_takes_that_are_asked_by_turns_in_one_thread_do_not_wait_each_time(monkeypatch):
+    """Guards a patience that is lost on every event by whoever reads two streams by turns."""
+    monkeypatch.setattr("musicgen.engine.rendezvous.PATIENCE_S", 0.1)
+    meeting, began = Rendezvous(Server()), time.monotonic()
+    for wish in range(100):
+        assert meeting.ask(wish % 2, 1, wish) == 2 * wish + 1
+    assert time.monotonic() - began < 5.0  # of 10 s
 
 
 @pytest.mark.parametrize("fails", [0.0, 0.1])

@@ -7,6 +7,7 @@ import torch
 
 from musicgen.model import AttentionRecord, LaneCache
 from musicgen.model.attention import attend, attention_weights
+from musicgen.model.lanes import SPARE
 from small_models import small_decoder
 
 DECODER = small_decoder()
@@ -45,7 +46,7 @@ def test_looking_sees_what_a_lane_sees_and_does_not_change_a_bit():
         DECODER.trunk(ids, cache=lanes, record=record), DECODER.trunk(ids, cache=lanes)
     )
     for weights in record.weights:
-        assert weights.shape[-2:] == (1, WINDOW + 8)
+        assert weights.shape[-2:] == (1, WINDOW + SPARE)
         assert (weights[0, ..., 0] == 1).all()
         assert (weights[1, ..., 4:] == 0).all()
 
