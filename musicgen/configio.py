@@ -26,9 +26,18 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["from_mapping", "load_json", "load_toml", "read_toml", "to_json", "to_mapping"]
+__all__ = [
+    "from_mapping",
+    "load_json",
+    "load_toml",
+    "read_toml",
+    "strict_json",
+    "to_json",
+    "to_mapping",
+]
 
 MAX_CONFIG_BYTES = 1_000_000
+_LOST = "It is damaged, or another kind of file: use a sound copy of it."
 
 ConfigT = TypeVar("ConfigT")
 
@@ -67,10 +76,20 @@ def load_json(path: str | Path, kind: type[ConfigT]) -> ConfigT:
         ConfigError: The file cannot be read, or a key or value does not fit.
     """
     try:
-        mapping = json.loads(_read_text(path), object_pairs_hook=_no_duplicates)
+        mapping = strict_json(_read_text(path))
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not valid JSON: {error}.") from error
+        raise ConfigError(f"{path} is not valid JSON: {error}.", hint=_LOST) from error
     return from_mapping(kind, mapping, where=str(path))
+
+
+def strict_json(text: str | bytes) -> Any:
+    """Read JSON as its standard has it: no NaN, no Infinity, no key twice.
+
+    Raises:
+        ValueError: It is not JSON.
+        RecursionError: It is nested too deep.
+    """
+    return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_number)
 
 
 def from_mapping(kind: type[ConfigT], mapping: object, *, where: str = "settings") -> ConfigT:
@@ -115,13 +134,23 @@ def _read_text(path: str | Path) -> str:
             data = file.read(MAX_CONFIG_BYTES + 1)
         if len(data) > MAX_CONFIG_BYTES:
             raise ConfigError(
-                f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes, the most that settings take."
+                f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes, the most that settings take.",
+                hint=_LOST,
             )
         return data.decode("utf-8")
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror or error}.",
+            hint="Choose a file that exists and that you may read.",
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not a text file in UTF-8 (byte {error.start}).") from error
+        raise ConfigError(
+            f"{path} is not a text file in UTF-8 (byte {error.start}).", hint=_LOST
+        ) from error
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

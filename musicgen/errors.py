@@ -121,6 +121,21 @@ class GenerationError(MusicgenError):
     code = "generation"
 
 
+class NoNumbersError(GenerationError):
+    """A model's scores are infinite or undefined."""
+
+    code = "no-numbers"
+
+    def __init__(
+        self,
+        message: str = "The model gave no numbers: its scores are infinite or undefined.",
+        *,
+        hint: str = "The checkpoint is damaged or its training broke down: use another one.",
+        code: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, code=code)
+
+
 class PromptError(GenerationError):
     """The music to go on from cannot be used."""
 

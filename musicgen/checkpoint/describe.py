@@ -1,28 +1,31 @@
-"""The facts of a checkpoint, without its weights and without torch."""
+"""The facts of a checkpoint that can be used."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from musicgen.checkpoint.manifest import WEIGHTS, read_json, read_manifest, resolve_checkpoint
+from musicgen import configio
+from musicgen.checkpoint.manifest import read_checked
+from musicgen.checkpoint.store import load_checkpoint
 
 
 def describe_checkpoint(name: str | Path) -> dict[str, Any]:
-    """Return the facts of a checkpoint without loading its weights.
+    """Return the facts of a checkpoint, once it is sure that it can be used.
 
     Raises:
-        CheckpointError: It is missing or not a checkpoint.
+        CheckpointError: It is missing, damaged or foreign, in whichever of its files.
     """
-    folder = resolve_checkpoint(name)
-    manifest = read_manifest(folder)
-    config = read_json(folder, manifest, "model.json")
+    checkpoint = load_checkpoint(name)
+    manifest = checkpoint.manifest
+    for key in manifest.files:
+        read_checked(checkpoint.folder, manifest, key)
     return {
         "name": manifest.name,
-        "folder": str(folder),
+        "folder": str(checkpoint.folder),
         "step": manifest.step,
-        "config": config,
+        "config": configio.to_mapping(checkpoint.decoder.config),
         "licence": manifest.licence,
-        "sha256": manifest.files[WEIGHTS].sha256,
+        "sha256": checkpoint.sha256,
         "training": manifest.training,
     }

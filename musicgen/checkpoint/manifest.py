@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from musicgen.errors import (
     CheckpointNotFoundError,
     ConfigError,
 )
+from musicgen.files import is_file
 
 FORMAT = "musicgen-checkpoint"
 VERSION = 1
@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 WEIGHTS = "model.safetensors"
 DATA_FILES = ("model.json", "tokenizer.json", WEIGHTS)
 COPY_AGAIN = "Copy the checkpoint again, or use an earlier one."
-_MAX_MANIFEST_BYTES = 64 * 2**20
+MAX_JSON_BYTES = configio.MAX_CONFIG_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +70,10 @@ def resolve_checkpoint(name: str | Path) -> Path:
     """
     path = Path(name)
     for candidate in (path, path / "best"):
-        if (candidate / MANIFEST).is_file():
+        if is_file(candidate / MANIFEST):
             return candidate
     shipped = asset_dir("checkpoints") / path.name
-    if path.parent == Path() and path.name and (shipped / MANIFEST).is_file():
+    if path.parent == Path() and path.name and is_file(shipped / MANIFEST):
         return shipped
     names = sorted(p.parent.name for p in asset_dir("checkpoints").glob(f"*/{MANIFEST}"))
     raise CheckpointNotFoundError(
@@ -90,11 +90,9 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        if path.stat().st_size > _MAX_MANIFEST_BYTES:
-            raise CheckpointFormatError(f"{path} is too large for a manifest.", hint=COPY_AGAIN)
         manifest = configio.load_json(path, Manifest)
-    except (OSError, ConfigError) as error:
-        raise CheckpointFormatError(f"{path} cannot be read: {error}", hint=COPY_AGAIN) from error
+    except ConfigError as error:
+        raise CheckpointFormatError(error.message, hint=COPY_AGAIN) from error
     if manifest.format != FORMAT or manifest.version != VERSION:
         raise CheckpointFormatError(
             f"{folder} is a {manifest.format!r} of version {manifest.version}; this program reads "
@@ -147,8 +145,14 @@ def read_json(folder: Path, manifest: Manifest, key: str) -> Any:
         CheckpointFormatError: The manifest does not name it.
         CheckpointCorruptError: It is missing, not the file that was written, or not JSON.
     """
+    data = read_checked(folder, manifest, key)
+    if len(data) > MAX_JSON_BYTES:
+        raise CheckpointCorruptError(
+            f"{key} of {folder} holds {len(data):,} bytes; {MAX_JSON_BYTES:,} are the most.",
+            hint=COPY_AGAIN,
+        )
     try:
-        return json.loads(read_checked(folder, manifest, key))
+        return configio.strict_json(data)
     except (ValueError, RecursionError) as error:
         raise CheckpointCorruptError(
             f"{key} of {folder} is not JSON: {error}.", hint=COPY_AGAIN

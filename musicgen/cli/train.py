@@ -129,8 +129,14 @@ def train(
         music = music_folder(console, folder)
 
         from musicgen import training
+        from musicgen.configio import from_mapping
 
-        recipe = _recipe(config, given)
+        settings = _settings(config, given)
+        where = "the command line" if config is None else str(config)
+        if resume:
+            recipe = training.resumed_recipe(output, settings, where=where)
+        else:
+            recipe = from_mapping(training.TrainingRecipe, settings, where=where)
         console.how_to_go_on = "Nothing was trained yet."
         run = training.train(
             music, output, recipe, device=device, start_from=start_from, resume=resume
@@ -140,15 +146,13 @@ def train(
             _follow(console, _checked(run, interrupts), folder, output)
 
 
-def _recipe(config: Path | None, given: dict[str, Any]) -> Any:
-    from musicgen.configio import from_mapping, read_toml
-    from musicgen.training import TrainingRecipe
+def _settings(config: Path | None, given: dict[str, Any]) -> dict[str, Any]:
+    from musicgen.configio import read_toml
 
     settings = {} if config is None else read_toml(config)
     if any(name in given for name in LENGTHS):
         settings = {name: value for name, value in settings.items() if name not in LENGTHS}
-    where = "the command line" if config is None else str(config)
-    return from_mapping(TrainingRecipe, {**settings, **given}, where=where)
+    return {**settings, **given}
 
 
 def _checked(run: Iterable[Any], interrupts: Interrupts) -> Iterator[Any]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from musicgen.engine import compiled
 from musicgen.engine.draws import NO_NUMBER, NOTHING_ALLOWED
-from musicgen.engine.filters import Filters, no_numbers
+from musicgen.engine.filters import Filters
+from musicgen.errors import NoNumbersError
 
 
 class Chooser:
@@ -43,7 +44,7 @@ class Chooser:
         mask[:] = allowed
         chosen = self._draw(logits, mask, values, uniform, self._scores, self._chances, self._heap)
         if chosen == NO_NUMBER:
-            raise no_numbers()
+            raise NoNumbersError
         if chosen == NOTHING_ALLOWED:
             raise ValueError("at least one id must be allowed")
         return chosen

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from musicgen.errors import GenerationError
+from musicgen.errors import NoNumbersError
 
 GREEDY_BELOW = 1e-8  # in float32, a score divided by less is not a number any more
 
@@ -43,24 +43,15 @@ class Filters(Protocol):
         ...
 
 
-def no_numbers() -> GenerationError:
-    """Return what is raised when a model's scores are not finite."""
-    return GenerationError(
-        "The model gave no numbers: its scores are infinite or undefined.",
-        hint="The checkpoint is damaged or its training broke down: use another one.",
-        code="no-numbers",
-    )
-
-
 def checked_logits(logits: np.ndarray) -> np.ndarray:
     """Return `logits` (V,) as float32.
 
     Raises:
-        GenerationError: One of them is not finite.
+        NoNumbersError: One of them is not finite.
     """
     scores = np.asarray(logits, dtype=np.float32)
     if not np.isfinite(scores).all():
-        raise no_numbers()
+        raise NoNumbersError
     return scores
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from musicgen.errors import NoNumbersError
 from musicgen.model import Decoder
 
 
@@ -77,6 +78,9 @@ def surprise(
         events: Rows of events (N, K), integers.
         windows: What to read and score.
         batch_size: Windows read at once.
+
+    Raises:
+        NoNumbersError: The model's scores are no numbers, or too large for any.
     """
     device = next(decoder.parameters()).device
     n_attributes = events.shape[1]
@@ -96,4 +100,6 @@ def surprise(
             loss = F.cross_entropy(logits[mask].float(), tensor[:, 1:, k][mask], reduction="sum")
             nats[k] += float(loss)
         n_events += int(scored.sum())
+    if not np.isfinite(nats).all():
+        raise NoNumbersError
     return Surprise(nats=nats, n_events=n_events)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from musicgen.errors import NoNumbersError
 from musicgen.inspection.view import AttentionView
 from musicgen.model import AttentionRecord, Decoder
 from musicgen.tokens import Tokenizer
@@ -34,6 +35,7 @@ def look(decoder: Decoder, tokenizer: Tokenizer, ids: np.ndarray) -> AttentionVi
         The view of the last `max_seq_len` events at most.
 
     Raises:
+        NoNumbersError: The weights are no numbers.
         ValueError: There is no event.
     """
     if len(ids) == 0:
@@ -44,6 +46,10 @@ def look(decoder: Decoder, tokenizer: Tokenizer, ids: np.ndarray) -> AttentionVi
     device = next(decoder.parameters()).device
     decoder.trunk(torch.as_tensor(seen, dtype=torch.int64, device=device)[None], record=record)
 
+    weights = torch.cat(record.weights).numpy()
+    if not np.isfinite(weights).all():
+        raise NoNumbersError
+
     # Decoded whole: the times of a window are those of the piece.
     decoded = tokenizer.decode_events(ids)
     rows = decoded.note_index[first:]
@@ -51,7 +57,7 @@ def look(decoder: Decoder, tokenizer: Tokenizer, ids: np.ndarray) -> AttentionVi
     notes = decoded.notes
     columns = (notes.onset_s, notes.end_s, notes.pitch, notes.velocity)
     return AttentionView(
-        weights=torch.cat(record.weights).numpy(),
+        weights=weights,
         ids=np.array(seen, dtype=np.int64),
         note_index=np.where(rows >= 0, np.searchsorted(kept, rows), -1),
         notes=np.stack([column[kept].astype(np.float64) for column in columns], axis=1),

@@ -9,6 +9,7 @@ from musicgen.training.events import (
     TrainingEvent,
     Validated,
 )
+from musicgen.training.preparing import resumed_recipe
 from musicgen.training.recipe import TrainingRecipe
 from musicgen.training.train import train
 
@@ -21,5 +22,6 @@ __all__ = [
     "TrainingEvent",
     "TrainingRecipe",
     "Validated",
+    "resumed_recipe",
     "train",
 ]

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from musicgen.errors import NonFiniteLossError, NoNumbersError
 from musicgen.evaluation.bits import Window, sliding_windows, surprise
 from musicgen.training.augmentation import Augmentation
 from musicgen.training.events import (
@@ -131,7 +132,13 @@ def validation_windows(plan: Plan) -> list[Window]:
 def _validate(plan: Plan, at: _Standing, windows: list[Window]) -> Validated:
     events = plan.corpus.events("validation")
     plan.decoder.eval()
-    found = surprise(plan.decoder, events, windows)
+    try:
+        found = surprise(plan.decoder, events, windows)
+    except NoNumbersError as error:
+        raise NonFiniteLossError(
+            f"After step {at.step:,} the model gives no numbers any more.",
+            hint="Resume from the last checkpoint with a lower learning_rate.",
+        ) from error
     plan.decoder.train()
     loss = float(found.nats.sum()) / max(1, found.n_events)
     pieces = plan.corpus.pieces("validation")

@@ -39,7 +39,7 @@ class Optimizers:
         """Take back what `tensors` returned.
 
         Raises:
-            KeyError: The state of a parameter is missing.
+            ValueError: The state of a parameter is missing, or of another shape.
         """
         for optimizer in self._optimizers:
             keys = MUON_STATE if isinstance(optimizer, Muon) else ADAMW_STATE
@@ -47,8 +47,16 @@ class Optimizers:
             for name, parameter in decoder.named_parameters():
                 if id(parameter) in own:
                     optimizer.state[parameter] = {
-                        key: tensors[f"{name}:{key}"].to(parameter.device) for key in keys
+                        key: _fitting(tensors, f"{name}:{key}", parameter) for key in keys
                     }
+
+
+def _fitting(tensors: Mapping[str, Tensor], key: str, parameter: Tensor) -> Tensor:
+    found = tensors.get(key)
+    shape = () if key.endswith(":step") else tuple(parameter.shape)
+    if found is None or tuple(found.shape) != shape:
+        raise ValueError(f"{key} is {'missing' if found is None else 'of another shape'}")
+    return found.to(parameter.device)
 
 
 ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")

@@ -10,6 +10,8 @@ from musicgen.model import PRESETS, DecoderConfig, preset
 from musicgen.tokens import SCHEMES
 
 DEFAULT_MINUTES = 20.0
+LENGTHS = ("steps", "minutes", "epochs")
+"""The settings that say how long a run is, of which at most one is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,7 @@ class TrainingRecipe:
     def __post_init__(self) -> None:
         _one_of("preset", self.preset, tuple(PRESETS))
         _one_of("scheme", self.scheme, SCHEMES)
-        given = [name for name in ("steps", "minutes", "epochs") if getattr(self, name) is not None]
+        given = [name for name in LENGTHS if getattr(self, name) is not None]
         if len(given) > 1:
             raise ConfigError(
                 f"The length is given twice: {' and '.join(given)}.",

@@ -9,28 +9,31 @@ best/           the model with the lowest held-out loss
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from musicgen import configio
-from musicgen.checkpoint import Checkpoint, load_checkpoint, read_manifest, save_checkpoint
+from musicgen.checkpoint import load_checkpoint, read_manifest, save_checkpoint
 from musicgen.checkpoint.manifest import read_checked, read_json
 from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
-from musicgen.errors import CheckpointError, ConfigError, TrainingError
+from musicgen.errors import CheckpointError, CheckpointMismatchError, ConfigError, TrainingError
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
-from musicgen.training.optim import Optimizers
-from musicgen.training.recipe import RunFacts
+from musicgen.training import metrics
+from musicgen.training.claim import unwritable
+from musicgen.training.optim import Optimizers, make_optimizers
+from musicgen.training.recipe import RunFacts, TrainingRecipe
 
 OPTIMIZER = "optimizer.safetensors"
 STATE = "state.json"
+METRICS = "metrics.jsonl"
 KEPT_CHECKPOINTS = 2
 _STEP_FOLDER = re.compile(r"step-(\d{9})")
 
@@ -53,6 +56,23 @@ class RunState:
     def none(cls) -> RunState:
         """Return the state before the first step."""
         return cls(step=0, best_loss=None, best_bits_per_note=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What a run goes on with.
+
+    Attributes:
+        decoder: The model, on the run's device.
+        optimizers: Its optimizers, as they were.
+        state: Where the run stood.
+        passed_over: A sentence for each later checkpoint that is damaged.
+    """
+
+    decoder: Decoder
+    optimizers: Optimizers
+    state: RunState
+    passed_over: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,19 +100,6 @@ class Run:
         path = self.folder / "run.json"
         return configio.load_json(path, RunFacts) if path.is_file() else None
 
-    def probe(self) -> None:
-        """Find out now, not at the first save, whether the folder can be written.
-
-        Raises:
-            TrainingError: It cannot.
-        """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.folder) as file:
-                file.write(b"probe")
-        except OSError as error:
-            raise unwritable(self.folder, error) from error
-
     def begin(self, facts: RunFacts) -> None:
         """Write down what is fixed.
 
@@ -103,7 +110,7 @@ class Run:
             partial = self.folder / "run.json.partial"
             partial.write_text(configio.to_json(facts), encoding="utf-8")
             os.replace(partial, self.folder / "run.json")
-            (self.folder / "metrics.jsonl").write_text("", encoding="utf-8")
+            (self.folder / METRICS).write_text("", encoding="utf-8")
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
@@ -114,24 +121,20 @@ class Run:
             TrainingError: The file cannot be written.
         """
         try:
-            with open(self.folder / "metrics.jsonl", "a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            metrics.add_line(self.folder / METRICS, line)
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
     def rewind_log(self, step: int) -> None:
-        """Drop the metrics after `step`: a resumed run writes them again."""
-        path = self.folder / "metrics.jsonl"
-        if not path.is_file():
-            return
-        kept = []
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                if json.loads(line)["step"] <= step:
-                    kept.append(line + "\n")
-            except (ValueError, KeyError):
-                continue  # the line that a killed process was writing
-        path.write_text("".join(kept), encoding="utf-8")
+        """Drop the metrics after `step`: a resumed run writes them again.
+
+        Raises:
+            TrainingError: The file cannot be written.
+        """
+        try:
+            metrics.rewind(self.folder / METRICS, step)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
 
     def save(
         self,
@@ -189,10 +192,14 @@ class Run:
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
-    def newest(self) -> tuple[Checkpoint, RunState, bytes, list[str]] | None:
-        """Return the newest sound checkpoint: model, state, optimizer, what was passed over.
+    def newest(self, recipe: TrainingRecipe, device: torch.device) -> Resumed | None:
+        """Return what the newest sound checkpoint holds, or None if there is none at all.
 
-        Damaged ones are passed over, each with a sentence. None if there is none at all.
+        Damaged ones are passed over, each with a sentence.
+
+        Args:
+            recipe: Of the run.
+            device: Where it trains.
 
         Raises:
             TrainingError: There are checkpoints, and all are damaged.
@@ -200,14 +207,13 @@ class Run:
         passed_over: list[str] = []
         for folder in reversed(self._checkpoints()):
             try:
-                manifest = read_manifest(folder)
-                state = configio.from_mapping(
-                    RunState, read_json(folder, manifest, STATE), where=STATE
-                )
-                optimizer = read_checked(folder, manifest, OPTIMIZER)
-                return load_checkpoint(folder), state, optimizer, passed_over
+                decoder, optimizers, state = _read(folder, recipe, device)
             except (CheckpointError, ConfigError) as error:
                 passed_over.append(error.message)
+                continue
+            return Resumed(
+                decoder=decoder, optimizers=optimizers, state=state, passed_over=tuple(passed_over)
+            )
         if passed_over:
             raise TrainingError(
                 f"No checkpoint of {self.folder} is sound: {passed_over[0]}",
@@ -222,14 +228,18 @@ class Run:
         return sorted(path for path in parent.iterdir() if _STEP_FOLDER.fullmatch(path.name))
 
 
-def restore_optimizers(optimizers: Optimizers, decoder: Decoder, data: bytes, folder: Path) -> None:
-    """Give the optimizers back the state that `Run.save` wrote."""
-    optimizers.restore(decoder, tensors_from_bytes(data, folder, OPTIMIZER))
-
-
-def unwritable(folder: Path, error: OSError) -> TrainingError:
-    """Return the error for a run's folder that takes no files."""
-    return TrainingError(
-        f"The run's folder {folder} cannot be written: {error.strerror or error}.",
-        hint="Free some space or choose another folder; what was saved is still there.",
-    )
+def _read(
+    folder: Path, recipe: TrainingRecipe, device: torch.device
+) -> tuple[Decoder, Optimizers, RunState]:
+    manifest = read_manifest(folder)
+    state = configio.from_mapping(RunState, read_json(folder, manifest, STATE), where=STATE)
+    data = read_checked(folder, manifest, OPTIMIZER)
+    decoder = load_checkpoint(folder).decoder.to(device).train()
+    optimizers = make_optimizers(decoder, recipe)
+    try:
+        optimizers.restore(decoder, tensors_from_bytes(data, folder, OPTIMIZER))
+    except ValueError as error:
+        raise CheckpointMismatchError(
+            f"{OPTIMIZER} of {folder} does not fit its model: {error}."
+        ) from error
+    return decoder, optimizers, state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 
 import torch
@@ -12,14 +13,15 @@ from musicgen.corpus import Corpus, ScanProgress
 from musicgen.errors import OutOfMemoryError
 from musicgen.training.events import Planned, Scanned, TrainingEvent
 from musicgen.training.loop import run_steps
-from musicgen.training.plan import Plan, prepare
+from musicgen.training.plan import Plan
+from musicgen.training.preparing import prepare
 from musicgen.training.recipe import TrainingRecipe
 
 
 def train(
     folder: str | Path,
     run_folder: str | Path,
-    recipe: TrainingRecipe,
+    recipe: TrainingRecipe | None,
     *,
     device: str = "auto",
     start_from: str | Path | None = None,
@@ -33,7 +35,7 @@ def train(
     Args:
         folder: MIDI files at any depth.
         run_folder: Where the run is kept.
-        recipe: The settings.
+        recipe: The settings; None for a resumed run's own, or for the defaults.
         device: "auto" (CUDA if there is one), "cpu" or "cuda".
         start_from: A model to begin with, by name or folder; None for random weights.
         resume: Go on with the run in `run_folder`.
@@ -46,21 +48,24 @@ def train(
             stays.
     """
     try:
-        for found in prepare(
+        prepared = prepare(
             Path(folder),
             Path(run_folder),
             recipe,
             device=torch.device(find_device(device)),
             start_from=start_from,
             resume=resume,
-        ):
-            if isinstance(found, Plan):
-                yield _planned(found)
-                yield from run_steps(found)
-            elif isinstance(found, Corpus):
-                yield _scanned(found)
-            else:
-                yield found
+        )
+        with closing(prepared):
+            for found in prepared:
+                if isinstance(found, Plan):
+                    recipe = found.recipe
+                    yield _planned(found)
+                    yield from run_steps(found)
+                elif isinstance(found, Corpus):
+                    yield _scanned(found)
+                else:
+                    yield found
     except torch.OutOfMemoryError as error:
         raise _out_of_memory(recipe) from error
     except RuntimeError as error:
@@ -89,7 +94,8 @@ def _planned(plan: Plan) -> Planned:
     )
 
 
-def _out_of_memory(recipe: TrainingRecipe) -> OutOfMemoryError:
+def _out_of_memory(recipe: TrainingRecipe | None) -> OutOfMemoryError:
+    recipe = recipe or TrainingRecipe()
     return OutOfMemoryError(
         f"The memory does not hold batches of {recipe.batch_size} windows of {recipe.seq_len} "
         "events.",

@@ -1,0 +1,51 @@
+"""One process a run: the folder is locked while it trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from musicgen.errors import TrainingError
+
+LOCK = "run.lock"
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Hold a folder that can be written; the system lets go of it when a process is killed.
+
+    A folder that nothing was written to is removed if it was made here.
+
+    Raises:
+        TrainingError: Another process holds it, or it cannot be written.
+    """
+    existed = folder.exists()
+    lock = FileLock(folder / LOCK)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise TrainingError(
+            f"Another process is training in {folder}.",
+            hint="Wait until it has ended, stop it, or choose another folder.",
+        ) from error
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+        if not existed and [path.name for path in folder.iterdir()] == [LOCK]:
+            (folder / LOCK).unlink()
+            folder.rmdir()
+
+
+def unwritable(folder: Path, error: OSError) -> TrainingError:
+    """Return the error for a run's folder that takes no files."""
+    return TrainingError(
+        f"The run's folder {folder} cannot be written: {error.strerror or error}.",
+        hint="Free some space or choose another folder; what was saved is still there.",
+    )

@@ -1,0 +1,43 @@
+"""metrics.jsonl: one line a step, one a validation."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def add_line(path: Path, line: Mapping[str, Any]) -> None:
+    """Add a line.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def rewind(path: Path, step: int) -> None:
+    """Drop what tells of steps after `step`, and what tells of none: a resumed run writes on.
+
+    Raises:
+        OSError: The file cannot be read or written.
+    """
+    if path.is_file():
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(line for line in lines if _step_of(line) <= step))
+
+
+def _step_of(line: bytes) -> float:
+    """Return the step that a line tells of; infinite where it tells of none.
+
+    A process that was killed may have left a part of a line, and a power cut anything.
+    """
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return math.inf
+    step = told.get("step") if isinstance(told, dict) else None
+    return step if isinstance(step, int) and line.endswith(b"\n") else math.inf
