@@ -10,16 +10,26 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from musicgen.checkpoint import describe_checkpoint, load_checkpoint, save_checkpoint
+from musicgen.checkpoint import (
+    add_file,
+    describe_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from musicgen.errors import (
     CheckpointCorruptError,
     CheckpointError,
+    CheckpointFormatError,
     CheckpointMismatchError,
     CheckpointNotFoundError,
+    NoNumbersError,
 )
+from musicgen.evaluation.bits import sliding_windows, surprise
+from musicgen.inspection.look import look
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.tokens import get_tokenizer
 
@@ -158,13 +168,69 @@ def test_a_pickle_is_never_run(copy: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("read", [load_checkpoint, describe_checkpoint])
-@pytest.mark.parametrize("data", [b"cos\n", b"[" * 100_000, b"\xff\xfe{}", b""])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"cos\n",
+        b"[" * 100_000,
+        b"\xff\xfe{}",
+        b"",
+        b"null",
+        b'{"a": NaN}',
+        b'{"n_heads": 8, "n_heads": 8}',
+        b"[" + b"1," * 600_000 + b"1]",
+    ],
+)
 def test_sizes_that_are_no_json_are_refused(copy: Path, read: Any, data: bytes) -> None:
     """Guards: a JSONDecodeError of `musicgen info`, and a RecursionError while loading."""
     forge(copy, "model.json", data)
     with pytest.raises(CheckpointCorruptError, match=r"model\.json") as caught:
         read(copy)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_manifest_with_what_json_has_not_is_refused(copy: Path, number: str) -> None:
+    """Guards `musicgen info --json`, which read it and could not print it."""
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["training"]["x"] = 0.125
+    text = json.dumps(manifest).replace("0.125", number)
+    (copy / "manifest.json").write_text(text)
+    with pytest.raises(CheckpointFormatError, match=number) as caught:
+        describe_checkpoint(copy)
+    assert caught.value.message.count("manifest.json") == 1
+
+
+@pytest.mark.parametrize("name", [WEIGHTS, "tokenizer.json", "copies.bin"])
+@pytest.mark.parametrize("damage", ["gone", "empty", "half", "folder"])
+def test_what_is_damaged_is_not_told_as_sound(copy: Path, name: str, damage: str) -> None:
+    """Guards `musicgen info`, which said "ok" of a model that could not be loaded."""
+    add_file(copy, "copies.bin", bytes(range(200)))
+    describe_checkpoint(copy)
+    path = copy / name
+    data = path.read_bytes()
+    path.unlink()
+    if damage == "folder":
+        path.mkdir()
+    elif damage != "gone":
+        path.write_bytes(data[: len(data) // 2 if damage == "half" else 0])
+    with pytest.raises(CheckpointCorruptError, match=name):
+        describe_checkpoint(copy)
+
+
+def test_numbers_that_are_too_large_are_a_sentence_everywhere(copy: Path, tmp_path: Path) -> None:
+    """Guards `nan bits a note` with exit code 0, and attention maps of nan."""
+    checkpoint = load_checkpoint(copy)
+    with torch.no_grad():
+        for name, parameter in checkpoint.decoder.named_parameters():
+            if "to_q" in name or "to_k" in name or "embeddings" in name:
+                parameter.fill_(3e38)
+    ids = np.repeat([[20, 60, 20, 20]], 9, axis=0)
+    with pytest.raises(NoNumbersError) as caught:
+        list(look(checkpoint.decoder, checkpoint.tokenizer, ids).weights)
+    assert caught.value.hint
+    with pytest.raises(NoNumbersError):
+        surprise(checkpoint.decoder, ids, list(sliding_windows(0, 9, 8)))
 
 
 @pytest.mark.parametrize("key", ["version", "format", "surprise"])
