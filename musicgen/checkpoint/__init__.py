@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from musicgen.checkpoint.describe import describe_checkpoint
 from musicgen.checkpoint.extend import add_file
-from musicgen.checkpoint.manifest import Manifest, read_manifest, resolve_checkpoint
+from musicgen.checkpoint.manifest import (
+    Manifest,
+    checkpoint_sizes,
+    read_manifest,
+    resolve_checkpoint,
+)
 
 if TYPE_CHECKING:
+    from musicgen.checkpoint.describe import describe_checkpoint
     from musicgen.checkpoint.devices import find_device
     from musicgen.checkpoint.store import Checkpoint, load_checkpoint, save_checkpoint
 
@@ -16,6 +21,7 @@ __all__ = [
     "Checkpoint",
     "Manifest",
     "add_file",
+    "checkpoint_sizes",
     "describe_checkpoint",
     "find_device",
     "load_checkpoint",
@@ -30,6 +36,10 @@ def __getattr__(name: str) -> object:
         from musicgen.checkpoint import store
 
         return getattr(store, name)
+    if name == "describe_checkpoint":
+        from musicgen.checkpoint.describe import describe_checkpoint
+
+        return describe_checkpoint
     if name == "find_device":
         from musicgen.checkpoint.devices import find_device
 

@@ -159,6 +159,16 @@ def read_json(folder: Path, manifest: Manifest, key: str) -> Any:
         ) from error
 
 
+def checkpoint_sizes(name: str | Path) -> Any:
+    """Return what a checkpoint says of its sizes, without loading it: not yet looked at.
+
+    Raises:
+        CheckpointError: It is missing, or its sizes are not what was written.
+    """
+    folder = resolve_checkpoint(name)
+    return read_json(folder, read_manifest(folder), "model.json")
+
+
 def file_facts(data: bytes) -> FileFacts:
     """Return size and hash of a file's bytes."""
     return FileFacts(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())

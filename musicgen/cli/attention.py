@@ -88,16 +88,21 @@ def attention(
                 "events": len(view.ids),
                 "notes": len(view.notes),
             },
-            f"{output}: {counted(len(view.notes), 'note')}, {len(layers)} of {n_layers} layers, "
+            f"{output}: {_which(view)}, {len(layers)} of {n_layers} layers, "
             f"{len(heads)} of {n_heads} heads",
         )
 
 
+def _which(view: AttentionView) -> str:
+    notes = counted(len(view.notes), "note")
+    return f"the last {notes}, which the model's window holds" if view.first_event else notes
+
+
 def _check_choice(model: str, layer: int | None, head: int | None) -> None:
     """Refuse a layer or head that the model lacks before it is loaded, which takes seconds."""
-    from musicgen.checkpoint import describe_checkpoint
+    from musicgen.checkpoint import checkpoint_sizes
 
-    sizes = describe_checkpoint(model)["config"]
+    sizes = checkpoint_sizes(model)
     for what, wanted in (("layer", layer), ("head", head)):
         count = sizes.get(f"n_{what}s") if isinstance(sizes, dict) else None
         if isinstance(count, int):  # else the checkpoint is damaged, which loading says

@@ -49,13 +49,18 @@ def render(
 
 def _picture(document: MidiDocument) -> tuple[bytes, dict[str, Any], list[str]]:
     from musicgen.figures import roll_png
-    from musicgen.midi import note_table, pedal_spans
+    from musicgen.midi import PART_NAME, note_table, pedal_spans
 
     score = document.score
     notes = note_table(score, include_drums=True)
+    # What `musicgen continue` wrote is told apart from the music that it goes on from.
+    is_new = [score.tracks[track].name == PART_NAME for track in notes.track.tolist()]
+    goes_on = any(is_new) and not all(is_new)
     facts = {"notes": len(notes), "seconds": round(float(notes.end_s.max(initial=0.0)), 3)}
     picture = roll_png(
         notes,
+        is_new=is_new if goes_on else None,
+        prompt_end_s=float(notes.onset_s[is_new].min()) if goes_on else None,
         pedals=pedal_spans(score),
         track_names={index: visible(track.name) for index, track in enumerate(score.tracks)},
         title=visible(document.name),

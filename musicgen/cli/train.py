@@ -184,6 +184,7 @@ def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
         elif isinstance(event, training.Scanned):
             report |= {"pieces": event.n_pieces, "refused": event.n_refused}
             console.note(event.summary)
+            console.progress("Finding out how long a step takes ...")
         elif isinstance(event, training.Planned):
             report |= {"parameters": event.parameters, "steps": event.steps}
             console.how_to_go_on = f"Go on with: musicgen train {folder} -o {output} --resume"

@@ -87,8 +87,10 @@ class CorpusReport:
         train, held = self.of_split("train"), self.of_split("validation")
         hours = sum(piece.seconds for piece in self.pieces) / 3600
         notes = sum(piece.n_notes for piece in self.pieces)
+        n_pieces = len({piece.path for piece in self.pieces})  # one may be split within itself
+        pieces = "piece" if n_pieces == 1 else "pieces"
         text = (
-            f"{len(self.pieces)} pieces, {notes:,} notes, {hours:.1f} hours: "
+            f"{n_pieces} {pieces}, {notes:,} notes, {hours:.1f} hours: "
             f"{len(train)} to train on, {len(held)} held out. {self.split_rule}"
         )
         if self.refused:

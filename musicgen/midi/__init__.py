@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from musicgen.midi.document import MidiDocument, MidiFacts, MidiWarning, ReadLimits, TrackFacts
-from musicgen.midi.extend import extend
+from musicgen.midi.extend import PART_NAME, extend
 from musicgen.midi.facts import describe
 from musicgen.midi.folder import find_midi_files, read_folder
 from musicgen.midi.notes import NoteTable, fold_pedal, note_table, notes_to_score, pedal_spans
@@ -13,6 +13,7 @@ from musicgen.midi.timing import TempoMap
 from musicgen.midi.write import score_to_bytes, to_pretty_midi, write_midi
 
 __all__ = [
+    "PART_NAME",
     "MidiDocument",
     "MidiFacts",
     "MidiWarning",

@@ -22,6 +22,9 @@ from musicgen.midi.timing import DEFAULT_QUARTER_US
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+PART_NAME = "musicgen"
+"""What the new music's track is called."""
+
 _TICK_S = 0.0025  # the longest tick on which new notes may be set
 _MAX_DIVISION = 32767
 _DRUM_CHANNEL = 9
@@ -33,7 +36,7 @@ def extend(
     new_notes: NoteTable,
     *,
     only_new: bool = False,
-    title: str = "musicgen",
+    title: str = PART_NAME,
     text: str | None = None,
 ) -> bytes:
     """Return a MIDI file of the prompt and, in a track of its own, new notes.
@@ -81,7 +84,7 @@ def extend(
     return to_bytes(events.insert(rows))
 
 
-def write_part(notes: NoteTable, *, title: str = "musicgen", text: str | None = None) -> bytes:
+def write_part(notes: NoteTable, *, title: str = PART_NAME, text: str | None = None) -> bytes:
     """Return a MIDI file of piano notes alone; its ticks are milliseconds.
 
     Of notes of one pitch that overlap, the earlier ends where the later begins.

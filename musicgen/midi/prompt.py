@@ -120,7 +120,7 @@ def _piano_warnings(tracks: tuple[TrackFacts, ...]) -> tuple[MidiWarning, ...]:
     others = [track for track in tracks if not track.is_drum and track.program not in PIANOS]
     warnings = []
     if drums:
-        message = f"{drums} drum notes stay in the file; the model does not hear them."
+        message = f"The model does not hear the {drums} drum notes of the music it goes on from."
         warnings.append(MidiWarning(code="drums-left-out", message=message))
     if others:
         message = f"{len(others)} tracks of other instruments are heard as piano."

@@ -87,8 +87,9 @@ def few_steps_notice(recipe: TrainingRecipe, steps: int, seconds_a_step: float |
         return ""
     wanted = math.ceil(_FEW_STEPS * seconds_a_step / 60 / _SHARE_FOR_STEPS)
     smaller = "" if recipe.preset == "tiny" else ", or choose --preset tiny, which is faster"
+    fit = "step fits" if steps == 1 else "steps fit"
     return (
-        f"Only {steps:,} steps fit into the time; below {_FEW_STEPS} a model learns little. "
+        f"Only {steps:,} {fit} into the time; below {_FEW_STEPS} a model learns little. "
         f"Give --minutes {wanted} or more{smaller}."
     )
 

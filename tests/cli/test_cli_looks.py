@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from musicgen.figures.colours import LIGHT
+
 ODD_NAMES = [
     "-dash.mid",
     "line\nbreak.mid",
@@ -136,6 +138,19 @@ def test_render_draws_the_roll(call_json, piece, tmp_path):
     picture = Image.open(io.BytesIO((tmp_path / "a.png").read_bytes())).convert("L")
     assert picture.width > 300
     assert len(picture.getcolors()) > 2, "the picture is empty"
+
+
+def test_render_tells_new_music_from_what_it_goes_on_from(call_json, piece, small_model, tmp_path):
+    """Guards the picture of a continuation, in which the new part was one more colour."""
+    pictures = {}
+    for name, options in (("whole", []), ("new", ["--only-new"])):
+        made = tmp_path / f"{name}.mid"
+        wanted = ["--seconds", "3", "--seed", "1", "--model", small_model, *options]
+        call_json("continue", piece, "-o", made, *wanted)
+        call_json("render", made, "-o", made.with_suffix(".png"))
+        pixels = np.asarray(Image.open(made.with_suffix(".png")).convert("RGB")).astype(int)
+        pictures[name] = (pixels.reshape(-1, 3) == LIGHT.accent).all(axis=1).any()
+    assert pictures == {"whole": True, "new": False}  # a seam, where there is one
 
 
 def test_render_of_a_broken_file_leaves_nothing(call, tmp_path):
