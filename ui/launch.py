@@ -93,11 +93,15 @@ def serve(
 
 @asynccontextmanager
 async def _lifespan(_app: object) -> AsyncIterator[None]:
-    """Leave no sound files behind, also where the process is about to be ended by a signal."""
+    """Load the model while nobody waits for it; in the end leave soon, and no sound files behind."""
+    from musicgen.ui.leaving import promptly
     from musicgen.ui.resources import studio
 
-    yield
-    studio().close()
+    here = studio()
+    with promptly(here):
+        here.warm_up()
+        yield
+    here.close()
 
 
 def page_url(host: str, port: int) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MODEL_VARIABLE = "MUSICGEN_MODEL"
 _JOBS = 256
-_WARM_UP_AFTER_S = 1.0
 _REHEARSAL_S = 1.0
 _GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
 
@@ -53,6 +52,7 @@ class Studio:
         self._looking = threading.Lock()
         self._counting = threading.Lock()
         self._warming = False
+        self.closing = False  # the server was asked to end: nothing is to be waited for any more
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._gazes: OrderedDict[tuple[str, int], Gaze] = OrderedDict()
 
@@ -70,13 +70,13 @@ class Studio:
             return self._pipeline
 
     def warm_up(self) -> None:
-        """Load the model soon, in the background: its import must not hold up the first page."""
+        """Begin to load the model, in the background and once however often it is asked for."""
         with self._counting:
             begun, self._warming = self._warming, True
         if not begun:
-            timer = threading.Timer(_WARM_UP_AFTER_S, self._load_quietly)
-            timer.daemon = True
-            timer.start()
+            threading.Thread(
+                target=self._load_quietly, name="musicgen-loading", daemon=True
+            ).start()
 
     def _load_quietly(self) -> None:
         try:

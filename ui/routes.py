@@ -108,7 +108,7 @@ async def hear(request: Request) -> Response:
         return Response(status_code=404)
     until = time.monotonic() + _PATIENCE_S
     while not can_be_heard(job, begin, length):
-        if not job.active or time.monotonic() > until:
+        if not job.active or studio().closing or time.monotonic() > until:
             return _nothing(is_last=not job.active)
         await asyncio.sleep(_GLANCE_S)
     try:

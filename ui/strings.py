@@ -8,6 +8,8 @@ BRAND: Final = "musicgen"
 CREATE: Final = "Create"
 LEDE: Final = "**musicgen** · symbolic piano music from a model that runs on your own computer"
 
+CLOSING: Final = "Closing the studio …"
+
 START: Final = "Start from"
 SCRATCH: Final = "Scratch"
 YOUR_MIDI: Final = "Your MIDI"
