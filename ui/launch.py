@@ -93,7 +93,7 @@ def serve(
 
 @asynccontextmanager
 async def _lifespan(_app: object) -> AsyncIterator[None]:
-    """Load the model while nobody waits for it; in the end leave soon, and no sound files behind."""
+    """Load the model while nobody waits for it; leave soon in the end, and no files behind."""
     from musicgen.ui.leaving import promptly
     from musicgen.ui.resources import studio
 
