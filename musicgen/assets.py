@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from musicgen.files import is_folder
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -20,6 +22,6 @@ def asset_dir(name: str) -> Path:
     """
     for parent in (_PACKAGE, _PACKAGE.parent):
         folder = parent / name
-        if folder.is_dir():
+        if is_folder(folder):
             return folder
     raise FileNotFoundError(f"musicgen's own folder {name!r} is missing: reinstall musicgen")

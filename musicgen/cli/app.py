@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from typing import Annotated, NoReturn
@@ -22,7 +21,10 @@ from musicgen.cli import (
     train,
     ui,
 )
-from musicgen.cli.console import EXIT_ERROR, EXIT_INTERRUPTED
+from musicgen.cli.console import EXIT_ERROR, EXIT_INTERRUPTED, Console
+from musicgen.cli.streams import LostOutputError, discard, prepare_streams
+from musicgen.errors import MusicgenError
+from musicgen.files import reason, way_out
 
 app = typer.Typer(
     name="musicgen",
@@ -67,11 +69,7 @@ def _root(
 
 def main() -> None:
     """Run the command line; the console script's entry point."""
-    for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal's encoding lacks must not end the command.
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+    prepare_streams()
     try:
         app()
     except KeyboardInterrupt:
@@ -81,8 +79,14 @@ def main() -> None:
             _leave_interrupted()
         raise
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): what Python flushes at exit goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output went away (`| head`).
+        discard(sys.stdout)
+        sys.exit(EXIT_ERROR)
+    except LostOutputError as error:
+        discard(sys.stdout)
+        sentence = f"The output cannot be written: {reason(error)}."
+        hint = way_out(error, "Let stdout go to a place that can be written.")
+        Console(as_json=False).error(MusicgenError(sentence, hint=hint))
         sys.exit(EXIT_ERROR)
 
 

@@ -12,12 +12,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 import typer
 
+from musicgen.cli.streams import discard
 from musicgen.errors import MusicgenError
 
 EXIT_ERROR = 1
@@ -44,11 +45,16 @@ class Console:
 
     Args:
         as_json: Results are JSON lines for programs instead of text for people.
+
+    Attributes:
+        how_to_go_on: What to tell whoever breaks the command off.
+        kept: What is done already and stays if the rest fails, as `--json` tells it.
     """
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
         self.how_to_go_on = ""
+        self.kept: Mapping[str, Any] = {}
         self._last_progress_s = float("-inf")
         self._open_line = False
 
@@ -66,7 +72,7 @@ class Console:
     def note(self, line: str) -> None:
         """Write a remark for people to stderr."""
         self.end_progress()
-        typer.echo(visible(line), err=True)
+        _remark(visible(line) + "\n")
 
     def progress(self, line: str, *, last: bool = False) -> None:
         """Write where a long command stands, at most ten times a second (in a log: every 10 s).
@@ -82,25 +88,36 @@ class Console:
             return
         self._last_progress_s = now_s
         if terminal:
-            typer.echo("\r\x1b[K" + visible(line), err=True, nl=False)
+            _remark("\r\x1b[K" + visible(line))
             self._open_line = True
         else:
-            typer.echo(visible(line), err=True)
+            _remark(visible(line) + "\n")
 
     def end_progress(self) -> None:
         """Leave the line that `progress` redraws."""
         if self._open_line:
-            typer.echo("", err=True)
+            _remark("\n")
             self._open_line = False
 
     def error(self, error: MusicgenError) -> None:
-        """Say what went wrong and what to do, to people and, with JSON, to programs."""
-        self.end_progress()
-        typer.echo(f"Error: {visible(error.message)}", err=True)
+        """Say what went wrong, what to do and what is kept: to people, by JSON to programs too."""
+        self.note(f"Error: {error.message}")
         if error.hint:
-            typer.echo(visible(error.hint), err=True)
+            self.note(error.hint)
+        if self.kept:
+            self.note(self.how_to_go_on)
         if self.as_json:
-            typer.echo(json.dumps({"ok": False, "error": error.as_dict()}))
+            typer.echo(json.dumps({"ok": False, "error": error.as_dict(), **self.kept}))
+
+
+def _remark(text: str) -> None:
+    """Write to stderr. Where that cannot be written the work goes on all the same, in silence."""
+    try:
+        typer.echo(text, err=True, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError:
+        discard(sys.stderr)
 
 
 @contextmanager
@@ -141,7 +158,8 @@ class Interrupts:
         if stops:
             raise KeyboardInterrupt
         # Not through sys.stderr, which may be in the middle of a line of its own.
-        os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
+        with suppress(OSError):
+            os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import typer
 from musicgen.cli import options
 from musicgen.cli.console import EXIT_ERROR, Console, counted, session
 from musicgen.errors import CheckpointNotFoundError, MusicgenError
+from musicgen.files import is_folder, is_there
 
 
 def info(
@@ -45,12 +46,12 @@ def _tell(console: Console, file: Path) -> bool:
 def _facts(file: Path) -> dict[str, Any]:
     from musicgen.checkpoint import describe_checkpoint
 
-    if file.is_dir():
+    if is_folder(file):
         try:
             return describe_checkpoint(file)
         except CheckpointNotFoundError as error:
             raise _no_checkpoint(file) from error
-    if not file.exists() and file.name == str(file):
+    if not is_there(file) and file.name == str(file):
         # Perhaps the name of a model that ships; otherwise the sentence is about the file.
         try:
             return describe_checkpoint(str(file))
@@ -102,7 +103,8 @@ def _midi_lines(facts: dict[str, Any]) -> Iterator[str]:
     for number, track in enumerate(facts["tracks"], start=1):
         sound = "drums" if track["is_drum"] else f"program {track['program']}"
         notes = counted(track["notes"], "note")
-        yield f"  track {number}: {notes}, {sound} {track['name']}".rstrip()
+        name = f": {track['name']}" if track["name"] else ""
+        yield f"  track {number}: {notes}, {sound}{name}"
     if facts["warnings"]:
         yield f"  warnings: {', '.join(facts['warnings'])}"
 

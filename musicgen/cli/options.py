@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -13,6 +14,9 @@ MAX_TAKES = 999
 SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
 DEVICES = ("auto", "cpu", "cuda")
 ENGINES = ("auto", "numba", "numba-float32", "lanes", "lanes-float32", "torch")
+
+_MOST_QUOTED = 60
+"""So many letters of a value are repeated in the sentence that refuses it."""
 
 TextT = TypeVar("TextT", bound="str | None")
 
@@ -35,16 +39,33 @@ def number(
 
     def parse(text: Any) -> Any:
         try:
-            value = int(text) if whole else float(text)
+            value = _read(text, whole)
         except ValueError:
             kind = "a whole number" if whole else "a number"
-            raise typer.BadParameter(f"{text!r} is not {kind} {wanted}.") from None
+            raise typer.BadParameter(f"{shortened(repr(text))} is not {kind} {wanted}.") from None
         fits = low < value <= high if above_low else low <= value <= high
         if not fits:
-            raise typer.BadParameter(f"{text} is out of range: {wanted}.")
+            raise typer.BadParameter(f"{shortened(str(text))} is out of range: {wanted}.")
         return value
 
     return parse
+
+
+def _read(text: Any, whole: bool) -> float:
+    if not whole:
+        return float(text)
+    try:
+        return int(text)
+    except ValueError:
+        # Python reads no whole number of thousands of digits; nor is one wanted anywhere.
+        if str(text).lstrip("+-").isdecimal():
+            return math.inf
+        raise
+
+
+def shortened(text: str) -> str:
+    """Return a value as a sentence repeats it: cut if it is long."""
+    return text if len(text) <= _MOST_QUOTED else text[: _MOST_QUOTED - 3] + "..."
 
 
 def one_of(names: Sequence[str]) -> Callable[[TextT], TextT]:
@@ -52,7 +73,7 @@ def one_of(names: Sequence[str]) -> Callable[[TextT], TextT]:
 
     def check(value: TextT) -> TextT:
         if value is not None and value not in names:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}.")
+            raise typer.BadParameter(f"{shortened(repr(value))} is not one of {', '.join(names)}.")
         return value
 
     return check

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
+from musicgen import files
 from musicgen.assets import asset_dir
 from musicgen.cli.console import Console
 from musicgen.errors import MusicgenError
@@ -41,6 +44,11 @@ def suffix_among(out: Path, suffixes: Iterable[str]) -> str:
     Raises:
         typer.BadParameter: It is none of `suffixes`.
     """
+    if out.name.lower() in suffixes:
+        raise typer.BadParameter(
+            f"{str(out)!r} is an ending alone: put a name before it, as in 'music{out.name}'.",
+            param_hint="'-o'",
+        )
     suffix = out.suffix.lower()
     if suffix not in suffixes:
         raise typer.BadParameter(
@@ -58,7 +66,7 @@ def take_paths(out: Path, takes: int | None) -> list[Path]:
 
 
 def try_out(paths: Iterable[Path], *, inputs: Iterable[Path] = ()) -> None:
-    """Make the folders and find out whether each file can be written, before the work.
+    """Find out whether each file can be written, before the work, and leave nothing behind.
 
     Raises:
         typer.BadParameter: A path is one of `inputs`.
@@ -71,15 +79,18 @@ def try_out(paths: Iterable[Path], *, inputs: Iterable[Path] = ()) -> None:
                 f"{str(path)!r} is the input itself; choose another name for the output.",
                 param_hint="'-o'",
             )
-        try:
+        with _explained(path):
             _try_to_write(path)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise MusicgenError(
-                f"{path} cannot be written: {reason}.",
-                hint="Choose another place for the output with -o.",
-                code="unwritable-output",
-            ) from error
+
+
+def make_folder_of(path: Path) -> None:
+    """Make the folder in which `path` is about to be written, if it is missing.
+
+    Raises:
+        MusicgenError: It cannot be made.
+    """
+    with _explained(path):
+        _real_folder(path).mkdir(parents=True, exist_ok=True)
 
 
 def music_folder(console: Console, folder: Path) -> Path:
@@ -88,7 +99,7 @@ def music_folder(console: Console, folder: Path) -> Path:
     What is there under that name wins. Where nothing is, `data/starter` and `starter` name the
     pieces that ship: the README's command works in any folder.
     """
-    if folder.exists() or folder not in STARTER_NAMES:
+    if files.is_there(folder) or folder not in STARTER_NAMES:
         return folder
     shipped = asset_dir("data") / "starter"
     console.note(f"There is no {folder} here; taking the pieces that ship with musicgen.")
@@ -102,11 +113,45 @@ def _is_same(path: Path, source: Path) -> bool:
         return False
 
 
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Say in a sentence why `path` could not be written."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise MusicgenError(
+            f"{path} cannot be written: {files.reason(error)}.",
+            hint=files.way_out(error, "Choose another place for the output with -o."),
+            code="unwritable-output",
+        ) from error
+
+
+def _real_folder(path: Path) -> Path:
+    """Return the folder of `path`, which need not exist, without links and dots."""
+    return Path(os.path.realpath(path.parent))
+
+
 def _try_to_write(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists():
+    folder = _real_folder(path)
+    ground = next((each for each in (folder, *folder.parents) if files.is_there(each)), folder)
+    if ground == folder:
+        _try_in_place(path)
+        return
+    # Out of sight: nothing of it is left, and another run may be making the same folder.
+    with tempfile.TemporaryDirectory(prefix=".musicgen-", dir=ground) as trial:
+        there = Path(trial, folder.relative_to(ground))
+        there.mkdir(parents=True)
+        (there / path.name).touch()
+
+
+def _try_in_place(path: Path) -> None:
+    if files.is_there(path):
+        if not (files.is_file(path) or files.is_folder(path)):
+            raise OSError(errno.EINVAL, "it is no ordinary file")
         with path.open("r+b"):
             pass
+    elif path.is_symlink():
+        raise OSError(errno.ENOENT, "it is a link to a file that is not there")
     else:
         with path.open("xb"):
             pass
@@ -119,20 +164,20 @@ def _try_to_write(path: Path) -> None:
 def save(path: Path, data: bytes) -> None:
     """Write `data` so that `path` holds either all of it or what it held before.
 
+    Its folder is made if it is missing.
+
     Raises:
         MusicgenError: The disk is full, or the file cannot be replaced.
     """
+    make_folder_of(path)
     beside = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise MusicgenError(
-            f"{path} cannot be written: {error.strerror or error}.",
-            hint="Choose another place for the output with -o.",
-            code="unwritable-output",
-        ) from error
+    with _explained(path):
+        try:
+            with beside.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise

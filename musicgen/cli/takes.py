@@ -13,7 +13,7 @@ import typer
 
 from musicgen.cli.console import EXIT_ERROR, Console, counted
 from musicgen.cli.options import MAX_SEED
-from musicgen.cli.paths import midi_path, save, take_paths, try_out
+from musicgen.cli.paths import make_folder_of, midi_path, save, take_paths, try_out
 from musicgen.errors import MusicgenError
 
 if TYPE_CHECKING:
@@ -73,12 +73,14 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     made = _make(console, pipeline, source, wanted, range(first_seed, first_seed + len(paths)))
     for number, take in made:
         path = paths[number]
+        make_folder_of(path)
         take.save(path)
         report: dict[str, Any] = {"file": str(path), **take.as_dict()}
         if wanted.wav:
             report |= _save_sound(take, path.with_suffix(".wav"))
         reports[number] = report
         console.how_to_go_on = _how_to_go_on([paths[done] for done in sorted(reports)])
+        console.kept = {"takes": [reports[done] for done in sorted(reports)]}
         if not console.as_json:
             console.result(report, *_describe(report))
     if console.as_json:

@@ -11,6 +11,7 @@ import typer
 from musicgen.cli import options
 from musicgen.cli.console import session
 from musicgen.errors import MusicgenError
+from musicgen.files import reason
 
 PORTS_TRIED = 50
 
@@ -36,6 +37,9 @@ def ui(
 ) -> None:
     """Open the studio in the browser. Ctrl-C ends it."""
     with session(as_json=as_json) as console:
+        from musicgen.checkpoint import resolve_checkpoint
+
+        resolve_checkpoint(model)  # a name that is wrong is said before there is a page
         console.how_to_go_on = "The studio is closed."
         free = _free_port(host, port)
         if free != port:
@@ -53,17 +57,20 @@ def ui(
 
 
 def _free_port(host: str, port: int) -> int:
-    reason = ""
+    why = ""
     for candidate in range(port, min(port + PORTS_TRIED, 65536)):
         try:
             _try_to_listen(host, candidate)
+        except UnicodeError:
+            why = "no computer can have that name"
+            break
         except OSError as error:
-            reason = error.strerror or str(error)
+            why = reason(error)
         else:
             return candidate
     raise MusicgenError(
-        f"No port from {port} to {min(port + PORTS_TRIED, 65536) - 1} can be used on {host}: "
-        f"{reason}.",
+        f"No port from {port} to {min(port + PORTS_TRIED, 65536) - 1} can be used on "
+        f"{options.shortened(host)}: {why}.",
         hint="Choose another with --port, or 127.0.0.1 with --host.",
         code="no-free-port",
     )

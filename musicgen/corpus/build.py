@@ -14,6 +14,7 @@ from musicgen.corpus.report import CorpusReport, Piece, Refusal
 from musicgen.corpus.scan import ScannedPiece, scan_files
 from musicgen.corpus.split import Split, split_pieces
 from musicgen.errors import CorpusError, NoUsableFilesError
+from musicgen.files import is_folder, is_there
 from musicgen.midi import find_midi_files
 from musicgen.tokens import Tokenizer
 
@@ -40,9 +41,9 @@ def list_music(root: Path) -> list[Path]:
         CorpusError: There is no such folder.
         NoUsableFilesError: No file in it is called a MIDI file.
     """
-    if not root.exists():
+    if not is_there(root):
         raise CorpusError(f"There is no folder {root}.", hint="Check the path.")
-    if not root.is_dir():
+    if not is_folder(root):
         raise CorpusError(f"{root} is a file, not a folder.", hint="Give the folder it lies in.")
     paths = find_midi_files(root)
     if not paths:

@@ -14,6 +14,7 @@ import numpy as np
 from musicgen import configio
 from musicgen.corpus.report import CorpusReport, Piece
 from musicgen.errors import ConfigError, CorpusError
+from musicgen.files import is_file
 
 FORMAT_VERSION = 1
 INDEX = "corpus.json"
@@ -102,7 +103,7 @@ def write_index(folder: Path, index: CorpusIndex) -> None:
 
 def open_corpus(folder: Path) -> Corpus | None:
     """Return the finished corpus in `folder`, or None where there is none that is sound."""
-    if not (folder / INDEX).is_file():
+    if not is_file(folder / INDEX):
         return None
     try:
         index = configio.load_json(folder / INDEX, CorpusIndex)
@@ -113,7 +114,7 @@ def open_corpus(folder: Path) -> Corpus | None:
         rows = sum(piece.n_events for piece in index.report.of_split(split))
         expected = rows * index.n_attributes * _DTYPE.itemsize
         file = _split_file(folder, split)
-        if index.version != FORMAT_VERSION or not file.is_file():
+        if index.version != FORMAT_VERSION or not is_file(file):
             return None
         if file.stat().st_size != expected:
             return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from symusic.core import ScoreTick
 
+from musicgen import files
 from musicgen.errors import MidiReadError
 from musicgen.midi.document import MidiDocument, ReadLimits
 from musicgen.midi.precheck import precheck
@@ -66,8 +67,8 @@ def _read_file(path: str | Path, max_bytes: int) -> bytes:
     except FileNotFoundError as error:
         raise _unreadable(path, "there is no such file", "Check the path.") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _unreadable(path, reason, "Check the path and its permissions.") from error
+        hint = "Check the path and its permissions."
+        raise _unreadable(path, files.reason(error), hint) from error
 
 
 def _plain_name(name: str) -> str:

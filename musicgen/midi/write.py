@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musicgen import files
 from musicgen.errors import MidiWriteError
 from musicgen.midi.checks import KEY_SIGNATURE, TEMPO, TIME_SIGNATURE
 from musicgen.midi.events import MAX_DELTA, META, Row, to_bytes
@@ -42,10 +43,9 @@ def write_midi(music: bytes | Score, path: str | Path) -> None:
         finally:
             sibling.unlink(missing_ok=True)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise MidiWriteError(
-            f"The MIDI file {str(target)!r} cannot be written: {reason}.",
-            hint="Choose a folder that exists and that you may write to.",
+            f"The MIDI file {str(target)!r} cannot be written: {files.reason(error)}.",
+            hint=files.way_out(error, "Choose a folder that exists and that you may write to."),
         ) from error
 
 
