@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from musicgen.errors import AudioError
+from musicgen.files import is_file
 from musicgen.ui.pieces import Piece
 
 SoundKind = Literal["wav", "mp3"]
@@ -79,7 +80,7 @@ class Shelf:
         with place.lock:
             if place.failure is not None:
                 raise place.failure
-            if not path.is_file():
+            if not is_file(path):
                 try:
                     self._render(place, path, kind)
                 except AudioError as error:

@@ -16,6 +16,7 @@ from musicgen.checkpoint.manifest import (
     read_manifest,
     resolve_checkpoint,
 )
+from musicgen.files import is_file
 
 
 def add_file(checkpoint: str | Path, key: str, data: bytes) -> Manifest:
@@ -37,7 +38,7 @@ def add_file(checkpoint: str | Path, key: str, data: bytes) -> Manifest:
         raise ValueError(f"{key!r} is no name for a further file of a checkpoint")
     folder = resolve_checkpoint(checkpoint)
     manifest = read_manifest(folder)
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if is_file(path)}
     files |= {name: read_checked(folder, manifest, name) for name in manifest.files if name != key}
     files[key] = data
     manifest = replace(manifest, files={**manifest.files, key: file_facts(data)})

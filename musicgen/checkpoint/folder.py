@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from musicgen.files import is_there
+
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files to a sibling folder, synced, then put it in the place of `folder`.
@@ -35,7 +37,7 @@ def _write_synced(path: Path, data: bytes) -> None:
 
 def _replace_folder(new: Path, folder: Path) -> None:
     """Put `new` in the place of `folder`; no system swaps two folders in one step."""
-    if not folder.exists():
+    if not is_there(folder):
         os.replace(new, folder)
         return
     old = folder.with_name(f".{folder.name}.old")

@@ -9,6 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from musicgen.errors import TrainingError
+from musicgen.files import is_there
 
 LOCK = "run.lock"
 
@@ -22,7 +23,7 @@ def claimed(folder: Path) -> Iterator[None]:
     Raises:
         TrainingError: Another process holds it, or it cannot be written.
     """
-    existed = folder.exists()
+    existed = is_there(folder)
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from musicgen.files import is_file
+
 
 def add_line(path: Path, line: Mapping[str, Any]) -> None:
     """Add a line.
@@ -25,7 +27,7 @@ def rewind(path: Path, step: int) -> None:
     Raises:
         OSError: The file cannot be read or written.
     """
-    if path.is_file():
+    if is_file(path):
         lines = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(line for line in lines if _step_of(line) <= step))
 

@@ -13,6 +13,7 @@ from musicgen import configio
 from musicgen.checkpoint import Checkpoint, load_checkpoint
 from musicgen.corpus import Corpus, ScanProgress, build_corpus
 from musicgen.errors import ResumeMismatchError, TrainingError
+from musicgen.files import is_file, is_folder, is_there
 from musicgen.model import Decoder
 from musicgen.tokens import FLAT_SCHEMES, Tokenizer, get_tokenizer, tokenizer_from_json
 from musicgen.training.claim import claimed, unwritable
@@ -88,7 +89,7 @@ def _prepare(
 
 def _check_folder(run: Run, resume: bool) -> RunFacts | None:
     """Return what the run fixed, or None for one that begins."""
-    if run.folder.exists() and not run.folder.is_dir():
+    if is_there(run.folder) and not is_folder(run.folder):
         raise TrainingError(f"{run.folder} is a file, not a folder.", hint="Choose another name.")
     facts = run.facts()
     if resume and facts is None:
@@ -149,7 +150,7 @@ def _tokenizer(
     kept = run.folder / "tokenizer.json"
     if parent is not None:
         return parent.tokenizer
-    if kept.is_file():
+    if is_file(kept):
         return tokenizer_from_json(kept.read_text(encoding="utf-8"))
     if recipe.scheme not in FLAT_SCHEMES:
         return get_tokenizer(recipe.scheme)

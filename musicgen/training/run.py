@@ -24,6 +24,7 @@ from musicgen.checkpoint import load_checkpoint, read_manifest, save_checkpoint
 from musicgen.checkpoint.manifest import read_checked, read_json
 from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
 from musicgen.errors import CheckpointError, CheckpointMismatchError, ConfigError, TrainingError
+from musicgen.files import is_file, is_folder
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
 from musicgen.training import metrics
@@ -98,7 +99,7 @@ class Run:
     def facts(self) -> RunFacts | None:
         """Return what was fixed at its start, or None for a folder without a run."""
         path = self.folder / "run.json"
-        return configio.load_json(path, RunFacts) if path.is_file() else None
+        return configio.load_json(path, RunFacts) if is_file(path) else None
 
     def begin(self, facts: RunFacts) -> None:
         """Write down what is fixed.
@@ -223,7 +224,7 @@ class Run:
 
     def _checkpoints(self) -> list[Path]:
         parent = self.folder / "checkpoints"
-        if not parent.is_dir():
+        if not is_folder(parent):
             return []
         return sorted(path for path in parent.iterdir() if _STEP_FOLDER.fullmatch(path.name))
 
