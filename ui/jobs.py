@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,13 +87,23 @@ class Job:
         self.id = new_id()
         self.order = order
         self.keep = keep
-        self.state: State = "queued"
+        self._state: State = "queued"
+        self._since_s = time.monotonic()
         self.piece: Piece | None = None
         self.error: MusicgenError | None = None
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._progress: Progress | None = None
         self._shown: tuple[int, dict[str, list[int]]] = (0, EMPTY)
+
+    @property
+    def state(self) -> State:
+        """What is being done for it."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state, self._since_s = state, time.monotonic()
 
     @property
     def active(self) -> bool:
@@ -111,7 +122,8 @@ class Job:
     def advance(self, progress: Progress) -> None:
         """Take in what the pipeline has just made."""
         with self._lock:
-            self.state = "running"
+            if self.state != "running":
+                self.state = "running"
             self._progress = progress
 
     def finish(self, take: Take | None) -> None:
@@ -155,11 +167,16 @@ class Job:
         """
         with self._lock:
             progress = self._progress
-        start_s = self._start_s
+        piece, until_s = self.piece, self._start_s
+        if piece is not None:
+            until_s = piece.preview.end_s
+        elif progress is not None:
+            until_s = progress.settled_s
         return {
             "state": self.state,
+            "since": int(time.monotonic() - self._since_s),
             "place": place,
-            "made": 0.0 if progress is None else round(progress.settled_s - start_s, 1),
+            "made": round(until_s - self._start_s, 1),
             "wanted": round(self.order.seconds, 1),
             "ending": progress is not None and progress.tries_endings,
             "notes": self._notes(progress),

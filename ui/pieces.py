@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from musicgen.audio import GM_NAMES
 from musicgen.pipeline import preview
 from musicgen.ui import strings
 from musicgen.ui.markup import one_line
 
 if TYPE_CHECKING:
+    from musicgen.midi import TrackFacts
     from musicgen.pipeline import Preview, Take
 
 Kind = Literal["example", "prompt", "take"]
@@ -68,14 +70,18 @@ class Piece:
             "promptEnd": round(self.prompt_end_s, 3),
             "newTrack": self.new_track,
             "notes": columns(self.preview.notes),
-            "tracks": [
-                one_line(t.name, longest=40) for t in self.preview.tracks[:_MAX_TRACK_NAMES]
-            ],
+            "tracks": [_track_name(track) for track in self.preview.tracks[:_MAX_TRACK_NAMES]],
             "pedals": [[round(a, 3), round(b, 3)] for a, b in self.preview.pedals],
             "audio": f"listen/{self.id}.wav",
             "maps": f"attention/{self.id}",
             "live": None,
         }
+
+
+def _track_name(track: TrackFacts) -> str:
+    """Return what a track is called, or else what plays it; foreign text, to be escaped."""
+    instrument = strings.DRUMS if track.is_drum else GM_NAMES[track.program % len(GM_NAMES)]
+    return one_line(track.name, longest=40) or instrument
 
 
 def columns(notes: Any) -> dict[str, list[int]]:

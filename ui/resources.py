@@ -120,7 +120,7 @@ class Studio:
         """Remove what lies on the disk."""
         self._folder.cleanup()
 
-    def submit(self, desk: Desk, order: Order) -> None:
+    def submit(self, desk: Desk, order: Order) -> Job:
         """Begin to make music for a visitor."""
         job = Job(order, keep=desk.keep)
         with self._counting:
@@ -128,6 +128,7 @@ class Studio:
             while len(self._jobs) > _JOBS:
                 self._jobs.popitem(last=False)
         desk.job = self.workshop.submit(job)
+        return job
 
     def making(self, name: str) -> Job | None:
         """Return the job of that name, also when it is done."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from musicgen.ui import strings
 from musicgen.ui.jobs import Job
@@ -25,7 +25,7 @@ _KEEP_S = 6 * 3600.0
 
 
 class Desk:
-    """One visitor's takes (at most `MAX_TAKES`), their file, and the job under way."""
+    """One visitor's takes (at most `MAX_TAKES`), file, last settings, and the job under way."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -35,6 +35,7 @@ class Desk:
         self.upload: Piece | None = None
         self.prompt: Piece | None = None
         self.job: Job | None = None
+        self.settings: dict[str, Any] = {}
         self.touched_s = time.monotonic()
 
     @property

@@ -19,6 +19,7 @@ UPLOAD_HELP: Final = (
     "said below, and stays in the file that you get back."
 )
 UPLOAD_FIRST: Final = "Add a MIDI file first: the music goes on where it ends."
+DRUMS: Final = "Drums"
 REMOVE: Final = "Remove"
 REMOVE_HELP: Final = "Take this file off the page"
 USE_FIRST: Final = "Use the first … seconds"
@@ -60,6 +61,10 @@ NO_SOUND: Final = (
     "There is no sound for this piece: the synthesizer failed. "
     "The notes and the MIDI file are whole."
 )
+BEING_MADE: Final = (
+    "A piece is already being made for you, in another tab or window. It is this one; "
+    "Play lets it be heard here too."
+)
 NOTHING_MADE: Final = "Stopped before the first note: nothing was made."
 UNEXPECTED: Final = "Something in musicgen broke; what was on screen is still here."
 UNEXPECTED_HINT: Final = "Try again. If it stays, report it with the lines from the terminal."
@@ -91,6 +96,8 @@ ROLL: Final = {
     "fitHelp": "Show the whole piece",
     "prompt": "Your music",
     "made": "New music",
+    "example": "Made by the model",
+    "more": "and {n} more",
     "pedal": "pedal",
     "here": "new music →",
     "examples": "Listen first",
@@ -100,9 +107,11 @@ ROLL: Final = {
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",
     "ending": "Trying several endings",
-    "loading": "Waking the model …",
-    "preparing": "Getting the model ready: on a computer's first time its fast code is compiled. "
-    "That takes about half a minute and happens once.",
+    "finishing": "Finishing",
+    "loading": "Waking the model … {since} s",
+    "preparing": "Getting the model ready … {since} s",
+    "compiling": "Where it never made music before, its fast code is compiled now: about half a "
+    "minute, once.",
     "waiting": "Waiting for the model: the music goes on when there is more.",
     "waits": "Waiting …",
     "made_of": "{made} of {wanted} s · {notes} notes",
@@ -114,6 +123,7 @@ ROLL: Final = {
         ["Esc", "clear"],
     ],
     "velocity": "velocity",
+    "gone": "That piece is gone: the studio was started anew, or needed its room.",
     "asks": "Asking the model …",
     "lost": "The studio does not answer. Is it still running in the terminal?",
     "unseen": "The model did not see this note: "
@@ -149,13 +159,22 @@ def note_count(notes: int) -> str:
 
 def clock(seconds: float) -> str:
     """Say a time as minutes and seconds."""
-    minutes, rest = divmod(max(seconds, 0.0), 60)
-    return f"{int(minutes)}:{int(rest):02d}"
+    minutes, rest = divmod(round(max(seconds, 0.0)), 60)
+    return f"{minutes}:{rest:02d}"
 
 
 def take_title(number: int) -> str:
     """Name a take."""
     return f"Take {number}"
+
+
+def still_used(name: str) -> str:
+    """Say which file is used after another one could not be read.
+
+    Args:
+        name: Its name, escaped.
+    """
+    return f"Still used: **{name}**."
 
 
 def file_facts(*, notes: int, seconds: float) -> str:

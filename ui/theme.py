@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
+
+from musicgen.ui import strings
 
 LIGHT: Final = {
     "primaryColor": "#0f6f69",
@@ -41,6 +44,9 @@ CSS: Final = """
   white-space: normal; overflow: visible; font-size: .85rem;
 }
 .st-key-below .stCaptionContainer p, .st-key-settings .stCaptionContainer p { margin: 0; }
+/* The roll marks the dialog that tells of a server that is gone. */
+.stDialog[data-gone] h2 + div > * { display: none; }
+.stDialog[data-gone] h2 + div::after { content: SERVER_GONE; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 1rem .9rem 2rem; }
 }
@@ -48,7 +54,7 @@ CSS: Final = """
   .stMain * { animation: none !important; transition: none !important; }
 }
 </style>
-"""
+""".replace("SERVER_GONE", json.dumps(strings.ROLL["lost"]))
 
 
 def options() -> dict[str, object]:

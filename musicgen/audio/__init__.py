@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from musicgen.audio.blocks import BLOCK
+from musicgen.audio.instruments import GM_NAMES
 from musicgen.audio.mp3 import mp3_bytes
 from musicgen.audio.passages import Passage, render_passage
 from musicgen.audio.rendering import MAX_SECONDS, render
@@ -10,6 +11,7 @@ from musicgen.audio.sound import SAMPLE_RATE, Sound, wav_bytes
 
 __all__ = [
     "BLOCK",
+    "GM_NAMES",
     "MAX_SECONDS",
     "SAMPLE_RATE",
     "Passage",

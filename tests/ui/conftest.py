@@ -41,6 +41,32 @@ def music() -> bytes:
 
 
 @pytest.fixture(scope="session")
+def band() -> bytes:
+    """Return a MIDI file of 12 seconds for eight instruments; its drums come in after 6."""
+    import io
+
+    import mido
+
+    file = mido.MidiFile(ticks_per_beat=480)
+    names = ("<b>Lead</b>", "", "Bass", "", "", "", "", "Kit")
+    for number, (name, program) in enumerate(zip(names, range(0, 64, 8), strict=True)):
+        track = mido.MidiTrack()
+        file.tracks.append(track)
+        channel = 9 if name == "Kit" else number
+        if name:
+            track.append(mido.MetaMessage("track_name", name=name, time=0))
+        track.append(mido.Message("program_change", channel=channel, program=program, time=0))
+        for beat in range(12 if name == "Kit" else 24):
+            late = 12 * 480 if name == "Kit" and beat == 0 else 0
+            note = {"channel": channel, "note": 40 + number}
+            track.append(mido.Message("note_on", velocity=80, time=late, **note))
+            track.append(mido.Message("note_off", time=480, **note))
+    stored = io.BytesIO()
+    file.save(file=stored)
+    return stored.getvalue()
+
+
+@pytest.fixture(scope="session")
 def app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app as `musicgen ui` does, and return its address."""
     yield from _served([sys.executable, "-m", "musicgen"], tiny_model)

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from musicgen.ui import resources, strings
+from musicgen.ui.views import create
 
 
 @pytest.fixture
@@ -121,6 +122,47 @@ def test_a_bad_upload_is_a_sentence_and_costs_nothing(app, music, name, data):
     assert desk.prompt is before
     assert not button(app, strings.CONTINUE).disabled
     assert "48 notes" in captions(app)
+    assert "Still used: **good\\.mid**" in app.error[0].value, "two names stand there"
+
+
+def test_only_the_part_that_is_used_is_remarked_upon(app, band):
+    """Guards: "600 drum notes" of a file of which half a minute without any is used."""
+    upload(app, "band.mid", band)
+    assert "drum notes" in captions(app)
+    app.slider(key="use").set_value(4).run()
+    assert "drum notes" not in captions(app)
+
+
+def test_a_reload_finds_the_length_again(app):
+    """Guards: a length that goes back to half a minute when the page is loaded anew."""
+    app.slider(key="length").set_value(60).run()
+    app.slider(key="variety").set_value(1.2).run()
+    desk = app.session_state["desk"]
+    again = AppTest.from_file(app._script_path, default_timeout=60)
+    again.session_state["desk"] = desk
+    again.run()
+    assert again.slider(key="length").value == 60
+    assert again.slider(key="variety").value == 1.2
+
+
+def test_a_second_page_is_told_that_a_piece_is_being_made(app, monkeypatch):
+    """Guards: a click in a second tab that is swallowed without a word, and plays there too."""
+    desk, shared = app.session_state["desk"], resources.studio()
+    monkeypatch.setattr(shared.workshop, "submit", lambda job: job)  # it waits for ever
+    other = AppTest.from_file(app._script_path, default_timeout=60)
+    other.session_state["desk"] = desk
+    other.run()
+    shown = []
+    monkeypatch.setattr(create, "roll", lambda piece, **_: shown.append(piece))
+    for page, is_mine in ((app, True), (other, False), (app, True)):
+        go = next((b for b in page.button if b.key == "go"), None)
+        if go is not None:
+            go.click()
+        page.run()
+        assert shown[-1]["id"] == desk.job.id
+        assert shown[-1]["mine"] is is_mine
+        assert (strings.BEING_MADE in [info.value for info in page.info]) is not is_mine
+    desk.job.finish(None)
 
 
 def test_without_a_file_there_is_nothing_to_continue(app):

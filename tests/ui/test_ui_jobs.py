@@ -11,7 +11,7 @@ import pytest
 from musicgen.audio import BLOCK, SAMPLE_RATE
 from musicgen.errors import GenerationError
 from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
-from musicgen.ui import strings
+from musicgen.ui import jobs, strings
 from musicgen.ui.jobs import Job, Order, Workshop
 from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
 from musicgen.ui.pieces import from_upload
@@ -45,15 +45,15 @@ def test_jobs_are_done_one_after_another_and_know_their_place():
         this.finish(None)
 
     workshop = Workshop(work)
-    jobs = [workshop.submit(job()) for _ in range(3)]
-    wait_for(lambda: workshop.place(jobs[0]) == 0)
-    assert [workshop.place(j) for j in jobs] == [0, 1, 2]
-    assert workshop.withdraw(jobs[1])
-    assert not workshop.withdraw(jobs[0])
-    assert workshop.place(jobs[2]) == 1
+    queue = [workshop.submit(job()) for _ in range(3)]
+    wait_for(lambda: workshop.place(queue[0]) == 0)
+    assert [workshop.place(j) for j in queue] == [0, 1, 2]
+    assert workshop.withdraw(queue[1])
+    assert not workshop.withdraw(queue[0])
+    assert workshop.place(queue[2]) == 1
     gate.set()
     wait_for(lambda: len(done) == 2)
-    assert done == [jobs[0], jobs[2]]
+    assert done == [queue[0], queue[2]]
 
 
 def test_a_failure_is_a_sentence_and_the_next_job_is_done():
@@ -98,7 +98,32 @@ def test_getting_the_model_ready_is_said():
     studio._compose(this)
     studio.close()
     assert seen == ["preparing"]
-    assert "once" in strings.ROLL["preparing"]
+    assert "once" in strings.ROLL["compiling"]
+
+
+def test_the_whole_length_is_said_when_it_is_made(music):
+    """Guards: "Composing: 0 of 30 s · 240 notes" at the end of nearly every piece."""
+    piece = from_upload(music, name="a.mid")
+    this = Job(ORDER, keep=lambda take, name: piece)
+    this.advance(progress(5))
+    this.finish(types.SimpleNamespace())
+    shown = this.so_far(0)
+    assert shown["state"] == "done"
+    assert shown["made"] == pytest.approx(piece.preview.end_s, abs=0.05)
+
+
+def test_how_long_each_state_lasts_is_told(monkeypatch):
+    """Guards: "Waking the model …" that never changes."""
+    now = [100.0]
+    monkeypatch.setattr(jobs, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    this = job()
+    this.state = "loading"
+    now[0] += 3.2
+    assert this.so_far(0)["since"] == 3
+    this.state = "preparing"
+    assert this.so_far(0)["since"] == 0
+    assert "{since}" in strings.ROLL["loading"]
+    assert "{since}" in strings.ROLL["preparing"]
 
 
 def test_what_is_shown_only_grows():

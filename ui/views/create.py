@@ -41,6 +41,9 @@ def _collect(desk: Desk) -> None:
             st.session_state["show"] = job.piece.id
         nothing = strings.NOTHING_MADE if job.piece is None else None
         st.session_state["notice"] = job.error or nothing
+    watched = st.session_state.pop("watched", None)
+    if desk.find(watched) is not None:  # another tab may have seen its end before this one
+        st.session_state["show"] = watched
 
 
 def _desk() -> Desk:
@@ -59,12 +62,15 @@ def _stage(shared: Studio, desk: Desk) -> None:
         _notice()
     job = desk.job
     if job is not None:
-        roll(job.on_roll(shared.workshop.place(job)), on_pick=_picked)
+        st.session_state["watched"] = job.id
+        if st.session_state.get("met") == job.id != st.session_state.get("asked"):
+            st.info(strings.BEING_MADE, icon=":material/info:")
+        roll(_of_this_page(job.on_roll(shared.workshop.place(job))), on_pick=_picked)
         return
     piece = _shown(shared, desk)
     has_own = bool(desk.takes or desk.prompt)
     roll(
-        None if piece is None else piece.on_roll(),
+        None if piece is None else _of_this_page(piece.on_roll()),
         examples=() if has_own else [p.on_roll() for p in shared.examples],
         on_pick=_picked,
     )
@@ -73,6 +79,11 @@ def _stage(shared: Studio, desk: Desk) -> None:
             _downloads(shared, piece)
             _facts(piece)
     _choice(desk, piece)
+
+
+def _of_this_page(piece: dict[str, Any]) -> dict[str, Any]:
+    """Say whether a click on this very page asked for a piece: here alone it plays by itself."""
+    return {**piece, "mine": piece["id"] == st.session_state.get("asked")}
 
 
 def _notice() -> None:

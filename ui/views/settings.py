@@ -22,12 +22,14 @@ _DEFAULTS = {
     "min_p": 0.0,
     "seed": None,
 }
+_KEPT = ("length", "variety", "top_p", "top_k", "min_p")  # over a reload
 
 
 def settings(studio: Studio, desk: Desk) -> None:
     """Draw the settings and the button."""
     for name, value in _DEFAULTS.items():
-        st.session_state.setdefault(name, value)
+        st.session_state.setdefault(name, desk.settings.get(name, value))
+    desk.settings = {name: st.session_state[name] for name in _KEPT}
     st.segmented_control(
         strings.START,
         [strings.SCRATCH, strings.YOUR_MIDI],
@@ -129,10 +131,11 @@ def _button(studio: Studio, desk: Desk) -> None:
 
 
 def _go(studio: Studio, desk: Desk) -> None:
-    """Begin, unless something is already being made (a double click)."""
-    if desk.job is not None and desk.job.active:
-        return
+    """Begin, unless something is already being made: a double click, or another tab."""
     state = st.session_state
+    if desk.job is not None and desk.job.active:
+        state["met"] = desk.job.id
+        return
     given = from_midi()
     whole, prompt = (desk.upload, desk.prompt) if given else (None, None)
     if given and prompt is None:
@@ -149,7 +152,7 @@ def _go(studio: Studio, desk: Desk) -> None:
         prompt=prompt,
         prompt_seconds=None if prompt is whole or prompt is None else float(state["use"]),
     )
-    studio.submit(desk, order)
+    state["asked"] = studio.submit(desk, order).id
 
 
 def _stop(studio: Studio, desk: Desk) -> None:

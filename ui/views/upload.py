@@ -24,10 +24,13 @@ def upload(desk: Desk) -> None:
         args=(desk,),
         max_upload_size=MAX_UPLOAD_MB,
     )
+    whole, prompt = desk.upload, desk.prompt
     error = st.session_state.get("upload_error")
     if error is not None:
-        st.error(f"{plain(error.message)} {plain(error.hint)}", icon=":material/error:")
-    whole, prompt = desk.upload, desk.prompt
+        told = [plain(error.message), plain(error.hint)]
+        if whole is not None:
+            told.append(strings.still_used(plain(whole.title, longest=40)))
+        st.error(" ".join(told), icon=":material/error:")
     if whole is None or prompt is None:
         return
     whole_s = whole.preview.end_s
@@ -43,8 +46,8 @@ def upload(desk: Desk) -> None:
             on_click=_remove,
             args=(desk,),
         )
-    if whole.preview.warnings:
-        st.caption(strings.remarks([plain(warning) for warning in whole.preview.warnings]))
+    if prompt.preview.warnings:
+        st.caption(strings.remarks([plain(warning) for warning in prompt.preview.warnings]))
     longest = max(1, int(-(-whole_s // 1)))
     if longest > 2:
         # The widget's own memory is lost while "Scratch" is chosen; the desk's is not.

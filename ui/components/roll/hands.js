@@ -30,10 +30,17 @@ const hands = {
     });
     this.pointer(on);
     on(root, "keydown", (event) => this.key(event));
-    // Who asks for music hears it as soon as there is some: this click is what lets sound begin.
-    on(document, "click", (event) => { if (event.target.closest?.(".st-key-go")) { this.asked = performance.now(); this.awake(); } }, { capture: true });
+    // Who asks for music hears it as soon as there is some. Where a browser forgets a click as soon
+    // as it is over, this one must open the sound; elsewhere it may come before the roll is there.
+    on(document, "click", (event) => { if (event.target.closest?.(".st-key-go")) this.awake(); }, { capture: true });
     // Space plays from anywhere on the page where it has no other meaning.
     on(document, "keydown", (event) => { if (event.target === document.body && event.key === " ") this.key(event); });
+    // Streamlit's words on a server that is gone name a program that nobody started: the theme has ours.
+    this.dialogs = new MutationObserver(() => {
+      const title = document.querySelector(".stDialog [role=dialog] h2");
+      if (title?.textContent === "Connection error") title.closest(".stDialog").setAttribute("data-gone", "");
+    });
+    this.dialogs.observe(document.body, { childList: true });
     this.sizes = new ResizeObserver(() => { this.redraw(); this.panel.gaze && this.panel.draw(); });
     this.sizes.observe(root);
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => setTimeout(() => { this.legend(); this.redraw(); }, 300));

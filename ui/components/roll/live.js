@@ -15,7 +15,7 @@ class LiveSound {
     this.edge = new GainNode(context);
     this.level = new GainNode(context, { gain: LEVEL });
     this.edge.connect(this.level).connect(context.destination);
-    this.state = "idle"; // then: waiting, playing, paused, ended, failed
+    this.state = "idle"; // then: waiting, playing, paused, ended, failed, gone
     this.from = this.peak = 0;
     this.run = 0;
     this.nodes = new Set();
@@ -51,7 +51,7 @@ class LiveSound {
         if (answer.status === 200) data = new Float32Array(await answer.arrayBuffer());
       } catch { await rest(500); continue; /* the server may come back */ }
       if (run !== this.run) return;
-      if (!answer.ok) return this.fail();
+      if (!answer.ok) return this.fail(answer.status === 404 ? "gone" : "failed");
       this.last = answer.headers.get("X-Last") === "1";
       if (data) { this.take(data); size = Math.min(2 * size, LONGEST_S); }
       this.play();
@@ -139,9 +139,9 @@ class LiveSound {
     this.become("ended");
   }
 
-  fail() {
+  fail(state) {
     this.stop();
-    this.become("failed");
+    this.become(state);
   }
 
   ahead() { return this.anchor ? this.end / RATE - this.context.currentTime : this.queue.reduce((sum, each) => sum + each.buffer.duration, 0); }

@@ -1,5 +1,8 @@
 // The component: what it is told and shows; one instance a mount, kept over Streamlit's reruns.
 
+const LONG_S = 8; // so long compiled code takes to be read; more is compiling
+const MOST_TRACKS = 6; // in the legend
+
 class Roll {
   constructor(root) {
     this.root = root;
@@ -12,7 +15,6 @@ class Roll {
     this.cursor = 0;
     this.arcs = [];
     this.follow = true;
-    this.asked = -Infinity; // when music was asked for
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.stacked = matchMedia("(max-width: 640px)"); // the settings stand above, not beside
     this.listen();
@@ -66,24 +68,27 @@ class Roll {
 
   // Notes appear as they are made. When all are there the page is told, again until it has heard.
   async watch(piece) {
-    let told = 0;
-    const going = () => this.music?.piece.id === piece.id && this.music.piece.live;
+    let told = 0, missed = 0;
+    const going = () => this.music?.piece.id === piece.id && this.music.piece.live && !this.lost;
     while (going()) {
       // The first notes are waited for, and what is sounding is to be seen.
-      await new Promise((resolve) => setTimeout(resolve, this.music.piece.live.notes.on.length ? 300 : 80));
-      let now = { state: "failed" };
+      await new Promise((resolve) => setTimeout(resolve, missed > 3 ? 1000 : this.music.piece.live.notes.on.length ? 300 : 80));
+      let now;
       try {
         const answer = await fetch(piece.live.ask);
-        if (answer.ok) now = await answer.json();
-      } catch { continue; /* the server may come back */ }
-      if (!going()) return;
-      if (now.notes) {
-        const notes = { ...piece.notes };
-        for (const name of Object.keys(notes)) notes[name] = notes[name].concat(now.notes[name]);
-        notes.track = piece.notes.track.concat(now.notes.on.map(() => piece.newTrack));
-        this.show({ ...piece, notes, live: now }, true);
-        this.redraw();
+        if (answer.status === 404) return going() && this.lose();
+        now = await answer.json();
+        missed = 0;
+      } catch {
+        if (going() && ++missed > 3) this.status(this.say.lost, true);
+        continue; /* the server may come back */
       }
+      if (!going()) return;
+      const notes = { ...piece.notes };
+      for (const name of Object.keys(notes)) notes[name] = notes[name].concat(now.notes[name]);
+      notes.track = piece.notes.track.concat(now.notes.on.map(() => piece.newTrack));
+      this.show({ ...piece, notes, live: now }, true);
+      this.redraw();
       if ((now.state === "done" || now.state === "failed") && told++ % 6 === 0) this.trigger("done", piece.id);
     }
   }
@@ -99,11 +104,13 @@ class Roll {
     bar.setAttribute("aria-label", this.say.composing);
     bar.firstElementChild.style.width = `${(100 * live.made) / live.wanted}%`;
     const notes = live.notes.on.length, { say } = this;
-    const composing = live.ending ? say.ending : say.composing;
-    if (this.mute) this.status(say.mute, true);
+    const composing = live.state === "done" ? say.finishing : live.ending ? say.ending : say.composing;
+    const ready = live.state === "preparing" ? say.preparing + (live.since < LONG_S ? "" : `. ${say.compiling}`) : say.loading;
+    if (this.lost) this.status(say.gone, true);
+    else if (this.mute) this.status(say.mute, true);
     else if (this.stream?.state === "waiting" && this.stream.heard) this.status(say.waiting);
     else this.status(live.place ? fill(say.queued, live) : ["reading", "running", "done"].includes(live.state)
-      ? `${composing}: ${fill(say.made_of, { ...live, notes })}` : live.state === "preparing" ? say.preparing : say.loading);
+      ? `${composing}: ${fill(say.made_of, { ...live, notes })}` : fill(ready, live));
   }
 
   label() {
@@ -141,10 +148,13 @@ class Roll {
       items.push(item);
     };
     const old = [...new Set(music.track.filter((_, i) => !music.isNew(i)))].sort((a, b) => a - b);
-    for (const t of old.slice(0, 6)) {
+    const shown = old.length > MOST_TRACKS ? old.slice(0, MOST_TRACKS - 1) : old;
+    for (const t of shown) {
       add(paint.tracks[t % paint.tracks.length], (old.length > 1 && piece.tracks[t]) || say.prompt, "hollow");
     }
-    if (piece.kind !== "prompt") add(paint.fresh, say.made, "full");
+    const more = old.length - shown.length;
+    if (more) items.push(make("span", fill(say.more, { n: more }), { title: piece.tracks.slice(shown.length).join(", ") }));
+    if (piece.kind !== "prompt") add(paint.fresh, piece.kind === "example" ? say.example : say.made, "full");
     if (piece.pedals.length) add(paint.pedal, say.pedal, "lane");
     this.find(".legend").replaceChildren(...items);
     this.find(".over").setAttribute("aria-label", `${say.roll}: ${piece.title}. ${say.hint}`);
@@ -254,6 +264,7 @@ class Roll {
   destroy() {
     this.gone.abort();
     this.sizes.disconnect();
+    this.dialogs.disconnect();
     cancelAnimationFrame(this.frame);
     this.audio.pause();
     this.audio.removeAttribute("src");

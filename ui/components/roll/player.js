@@ -2,6 +2,8 @@
 // and while a piece is being made, and until that is over, a `LiveSound`.
 
 const SEAM_S = 3; // music is played from so long before the seam
+const UNHEARD_MS = 4000; // after so long without leave to sound, the button says Play again
+const begun = new Set(); // what has played by itself: once is enough, also where a roll is drawn anew
 
 const player = {
   load(piece) {
@@ -10,9 +12,14 @@ const player = {
     this.stream = null;
     audio.pause();
     this.attach(piece);
-    if (piece.live) this.listenLive(piece);
+    const first = piece.mine && !begun.has(piece.id);
+    if (first) begun.add(piece.id);
+    if (first || piece.live) this.cursor = Math.max(0, piece.promptEnd - SEAM_S);
     this.buttons();
-    this.status();
+    if (this.lost && !piece.live) this.status(this.say.gone, true); // what was there before
+    else this.status();
+    this.lost = false;
+    if (first && (navigator.userActivation?.hasBeenActive ?? this.context)) this.begin();
   },
 
   attach(piece) {
@@ -24,17 +31,17 @@ const player = {
     audio.load();
   },
 
-  // Sound may only begin after a click. One on the button that makes music is waited for here.
+  // Sound may only begin after a click on the page, and there was one: on the button that makes
+  // music, before this roll was there perhaps. A browser that wants another one is not waited for.
+  async begin() {
+    await this.play();
+    const { stream } = this;
+    if (stream) setTimeout(() => { if (stream === this.stream && stream.wanted && this.context.state !== "running") this.pause(); }, UNHEARD_MS);
+  },
+
   awake() {
     this.context ??= new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
     this.context.resume();
-  },
-
-  listenLive(piece) {
-    this.cursor = Math.max(0, piece.promptEnd - SEAM_S);
-    const asked = performance.now() - this.asked < 60_000;
-    this.asked = -Infinity;
-    if (asked) this.play();
   },
 
   playLive(options) {
@@ -46,7 +53,8 @@ const player = {
 
   liveChanged(state) {
     if (state === "failed" && this.music?.piece.live) { this.mute = true; this.status(this.say.mute, true); }
-    if (state === "ended" || state === "failed" || state === "paused") this.handOver();
+    if (state === "gone") this.lose();
+    if (["ended", "failed", "gone", "paused"].includes(state)) this.handOver();
     if (!this.music) return;
     if (this.music.piece.live) this.live(this.music.piece.live);
     this.buttons();
@@ -71,8 +79,21 @@ const player = {
     if (this.ready) this.audio.currentTime = this.cursor;
   },
 
+  // Nobody knows this piece any more: it is said, and not asked for again.
+  lose() {
+    if (this.lost) return;
+    this.lost = this.mute = true;
+    this.status(this.say.gone, true);
+    this.buttons();
+    const { id } = this.music.piece;
+    let left = 20;
+    // So that the page shows what there is; a server that was just started may not hear it yet.
+    const tell = () => { if (this.lost && this.music?.piece.id === id && left--) { this.trigger("done", id); setTimeout(tell, 3000); } };
+    tell();
+  },
+
   get playing() { return this.stream ? this.stream.wanted : !this.audio.paused; },
-  get sounding() { return this.stream ? this.stream.state === "playing" : !this.audio.paused && this.ready; },
+  get sounding() { return this.stream ? this.stream.state === "playing" : !this.audio.paused && this.ready && this.audio.readyState > 2; },
 
   buttons() {
     const play = this.find("[data-do=play]"), { say, playing, stream } = this;
@@ -123,7 +144,9 @@ const player = {
     this.buttons();
     let why = "";
     try {
-      const { error } = await (await fetch(this.music.piece.audio.replace(/\.\w+$/, ""))).json();
+      const answer = await fetch(this.music.piece.audio.replace(/\.\w+$/, ""));
+      if (answer.status === 404) return this.lose();
+      const { error } = await answer.json();
       if (error) why = ` ${error.message} ${error.hint}`;
     } catch { /* the server itself is gone, which the page says */ }
     this.status(this.say.mute + why, true);
