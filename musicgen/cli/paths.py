@@ -90,7 +90,8 @@ def make_folder_of(path: Path) -> None:
         MusicgenError: It cannot be made.
     """
     with _explained(path):
-        _real_folder(path).mkdir(parents=True, exist_ok=True)
+        _real_folder(path).mkdir(parents=True, exist_ok=True)  # where a link leads, too
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def music_folder(console: Console, folder: Path) -> Path:
@@ -135,7 +136,7 @@ def _try_to_write(path: Path) -> None:
     folder = _real_folder(path)
     ground = next((each for each in (folder, *folder.parents) if files.is_there(each)), folder)
     if ground == folder:
-        _try_in_place(path)
+        _try_in_place(folder / path.name)
         return
     # Out of sight: nothing of it is left, and another run may be making the same folder.
     with tempfile.TemporaryDirectory(prefix=".musicgen-", dir=ground) as trial:

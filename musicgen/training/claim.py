@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -18,12 +18,12 @@ LOCK = "run.lock"
 def claimed(folder: Path) -> Iterator[None]:
     """Hold a folder that can be written; the system lets go of it when a process is killed.
 
-    A folder that nothing was written to is removed if it was made here.
+    Folders that were made here and hold nothing are removed again.
 
     Raises:
         TrainingError: Another process holds it, or it cannot be written.
     """
-    existed = is_there(folder)
+    missing = [each for each in (folder, *folder.parents) if not is_there(each)]
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,9 +39,11 @@ def claimed(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-        if not existed and [path.name for path in folder.iterdir()] == [LOCK]:
+        if missing and [path.name for path in folder.iterdir()] == [LOCK]:
             (folder / LOCK).unlink()
-            folder.rmdir()
+            with suppress(OSError):  # another run may have begun beside it
+                for each in missing:
+                    each.rmdir()
 
 
 def unwritable(folder: Path, error: OSError) -> TrainingError:

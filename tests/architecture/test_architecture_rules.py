@@ -86,6 +86,17 @@ def test_the_library_asserts_prints_and_swallows_nothing(file):
             raise AssertionError(f"{where}: a changing global")
 
 
+@of(LIBRARY)
+def test_names_are_looked_at_in_one_place(file):
+    """Guards tracebacks about names that are too long: pathlib's questions raise at them."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+            asked = node.func.attr
+            assert asked not in ("exists", "is_file", "is_dir"), (
+                f"{file.name}:{node.lineno}: ask musicgen.files instead of .{asked}()"
+            )
+
+
 @of(EVERYTHING)
 def test_nothing_is_unfinished_or_nameless(file):
     assert file.name not in FORBIDDEN_NAMES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -53,13 +54,32 @@ def test_the_suffix_chooses_what_is_made():
     assert suffix_among(Path("a.PNG"), (".png", ".npz")) == ".png"
     with pytest.raises(typer.BadParameter, match=r"\.png, \.npz"):
         suffix_among(Path("a.jpg"), (".png", ".npz"))
+    # Guards "'.png' should end in .png".
+    with pytest.raises(typer.BadParameter, match=r"'\.png' is an ending alone.*'music\.png'"):
+        suffix_among(Path(".png"), (".png", ".npz"))
 
 
-def test_trying_out_makes_folders_and_leaves_no_file(tmp_path):
-    path = tmp_path / "new" / "deep" / "a.mid"
-    try_out([path])
-    assert path.parent.is_dir()
-    assert not any(path.parent.iterdir())
+@pytest.mark.parametrize("name", ["new/deep/a.mid", "new/../a.mid", "new/../../a.mid"])
+def test_trying_out_leaves_nothing(tmp_path, name):
+    """Guards folders that stayed when the command then refused something else."""
+    here = tmp_path / "here"
+    here.mkdir()
+    try_out([here / name])
+    assert list(tmp_path.iterdir()) == [here]
+    assert not any(here.iterdir())
+
+
+def test_a_refusal_leaves_no_folder(call, piece, tmp_path):
+    """Guards `generate -o new/x.mid --model nope`, after which there was a folder `new`."""
+    new = tmp_path / "new" / "deep"
+    for args in (
+        ("generate", "-o", new / "a.mid", "--model", "nope"),
+        ("attention", piece, "-o", new / "a.png", "--model", "nope"),
+        ("render", tmp_path / "missing.mid", "-o", new / "a.png"),
+        ("train", tmp_path / "missing", "-o", new),
+    ):
+        assert call(*args).exit_code == 1
+        assert not list(tmp_path.iterdir()), args[0]
 
 
 @pytest.mark.parametrize("command", ["generate", "continue", "render", "attention", "train"])
@@ -106,12 +126,39 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path):
         tmp_path / "folder.mid",
         tmp_path / ("n" * 300 + ".mid"),
         tmp_path / "nul\0.mid",
+        tmp_path / "new" / ("n" * 300) / "a.mid",
+        tmp_path / "file" / "new" / "a.mid",
     ]
     for path in impossible:
         with pytest.raises(MusicgenError, match="cannot be written") as caught:
             try_out([path])
         assert caught.value.code == "unwritable-output"
         assert "-o" in caught.value.hint
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes, and few links")
+def test_what_is_no_file_is_named_for_what_it_is(tmp_path):
+    """Guards "File or stream is not seekable.." and "File exists" where there was none."""
+    os.mkfifo(tmp_path / "pipe.mid")
+    (tmp_path / "link.mid").symlink_to("nowhere")
+    for name, words in (("pipe.mid", "no ordinary file."), ("link.mid", "is not there.")):
+        with pytest.raises(MusicgenError) as caught:
+            try_out([tmp_path / name])
+        assert caught.value.message.endswith(words)
+        assert ".." not in caught.value.message
+    assert (tmp_path / "link.mid").is_symlink()
+
+
+def test_a_full_disk_is_told_as_one(tmp_path, monkeypatch):
+    """Guards the advice to choose another folder where the disk was full."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(MusicgenError, match="No space left") as caught:
+        save(tmp_path / "new" / "a.png", b"one")
+    assert caught.value.hint.startswith("Free some space")
 
 
 def test_saving_replaces_whole_and_leaves_nothing_beside(tmp_path):

@@ -162,3 +162,33 @@ def test_text_tells_people_the_same(call, small_model, piece, tmp_path):
     assert "seed 9" in result.stdout
     assert "line\\nbreak.mid" in result.stdout
     assert "goes on from 24 notes in 6.0 s" in result.stdout
+
+
+def test_a_disk_that_fills_up_takes_no_finished_take_away(call, small_model, tmp_path, monkeypatch):
+    """Guards silence about the takes that were done: `--json` listed none of them."""
+    from musicgen.errors import MidiWriteError
+    from musicgen.pipeline import Take
+
+    save = Take.save
+
+    def fills_up(take, path):
+        if path.name == "x-3.mid":
+            raise MidiWriteError("The disk is full.", hint="Free some space.")
+        return save(take, path)
+
+    monkeypatch.setattr(Take, "save", fills_up)
+    monkeypatch.setattr("musicgen.pipeline.together.usable_cores", lambda: 1)
+    common = ("--takes", 3, "--model", small_model, "--seconds", 1)
+    result = call("generate", "-o", tmp_path / "x", *common, "--json")
+    assert result.exit_code == 1
+    kept = [tmp_path / f"x-{i}.mid" for i in (1, 2)]
+    assert sorted(tmp_path.iterdir()) == kept
+    told = json.loads(result.stdout)
+    assert (told["ok"], told["error"]["message"]) == (False, "The disk is full.")
+    assert [take["file"] for take in told["takes"]] == [str(path) for path in kept]
+    sentence = f"The finished takes are kept: {kept[0]}, {kept[1]}."
+    assert result.stderr.endswith(f"Error: The disk is full.\nFree some space.\n{sentence}\n")
+
+    monkeypatch.setattr(Take, "save", lambda take, path: fills_up(take, tmp_path / "x-3.mid"))
+    result = call("generate", "-o", tmp_path / "y", *common, "--json")
+    assert set(json.loads(result.stdout)) == {"ok", "error"}

@@ -59,19 +59,29 @@ def test_listening_to_everyone_is_said(call, served):
     assert "everyone who reaches this computer" in result.stderr
 
 
-@pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
+@pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid", "a..b", "x" * 300])
 def test_an_address_that_is_not_ours_is_a_sentence(call, served, host):
+    # The last two cannot be any computer's name: they ended in a traceback of Python's codecs.
     result = call("ui", "--host", host, "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == "no-free-port"
     assert served == []
 
 
+def test_an_unknown_model_is_refused_before_there_is_a_page(call, served):
+    """Guards a studio that was served and could make no music."""
+    result = call("ui", "--model", "nope", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["error"]["code"] == "checkpoint-not-found"
+    assert result.stderr.startswith("Error: There is no model 'nope'")
+    assert served == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
-def test_ctrl_c_closes_the_studio(busy_port):
+def test_ctrl_c_closes_the_studio(busy_port, small_model):
     command = [sys.executable, "-m", "musicgen", "ui", "--no-browser", "--json"]
     child = subprocess.Popen(
-        [*command, "--port", str(busy_port), "--model", "none"],
+        [*command, "--port", str(busy_port), "--model", str(small_model)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -104,6 +104,11 @@ def test_the_command_line_imports_nothing_heavy():
         ("--device", "gpu", "auto, cpu, cuda"),
         ("--model", "", "empty"),
         ("-o", "song.wav", ".mid"),
+        # Guards sentences that repeated thousands of digits, or spoke of Python's own limit.
+        ("--seconds", "1" * 5000, f"{'1' * 57}... is out of range: from 0.1 to 14400."),
+        ("--seed", "-" + "1" * 5000, f"-{'1' * 56}... is out of range: from 0 to"),
+        ("--seed", "x" * 5000, f"'{'x' * 56}... is not a whole number"),
+        ("--device", "g" * 5000, f"'{'g' * 56}... is not one of auto"),
     ],
 )
 def test_values_out_of_range_are_wrong_usage(tmp_path, option, value, words):

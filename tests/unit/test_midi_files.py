@@ -114,8 +114,10 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(MidiWriteError, match="No space left"):
+    with pytest.raises(MidiWriteError, match="No space left") as refusal:
         write_midi(DATA, target)
+    # Guards the advice to choose a folder "that you may write to" where the disk was full.
+    assert refusal.value.hint.startswith("Free some space")
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
 
