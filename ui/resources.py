@@ -10,6 +10,7 @@ import functools
 import os
 import tempfile
 import threading
+import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 MODEL_VARIABLE = "MUSICGEN_MODEL"
 _JOBS = 256
 _REHEARSAL_S = 1.0
+_BREATH_S = 1.0
 _GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
 
 
@@ -83,8 +85,23 @@ class Studio:
             pipeline = self.pipeline()
             pipeline.prepare()  # the engine's code is loaded or compiled
             _rehearse(pipeline)
+            self._render_examples()
         except MusicgenError:
             return  # said when the model is used
+
+    def _render_examples(self) -> None:
+        """Make the examples' sound while nothing else is wanted, so that a click is heard at once.
+
+        Raises:
+            AudioError: The synthesizers failed.
+        """
+        for piece in self.examples:
+            time.sleep(_BREATH_S)  # the synthesizer lets nothing else of the process run
+            with self._counting:
+                is_wanted = self.closing or any(job.active for job in self._jobs.values())
+            if is_wanted:
+                return
+            self.shelf.sound(piece.id, "wav")
 
     def look(self, piece: Piece, note: int) -> dict[str, Any] | None:
         """Return where the heads look about a note, and where their maps are; None if unseen.

@@ -9,7 +9,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,8 @@ def band() -> bytes:
 @pytest.fixture(scope="session")
 def app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app as `musicgen ui` does, and return its address."""
-    yield from _served([sys.executable, "-m", "musicgen"], tiny_model)
+    with serving(["-m", "musicgen"], tiny_model) as url:
+        yield url
 
 
 SLOWLY = """
@@ -82,27 +84,67 @@ pause_s = float(sys.argv.pop(1))
 Context.append = lambda self, event: (time.sleep(pause_s), append(self, event))[1]
 main()
 """
+# The settings are there some seconds before the roll, as on a slow machine.
+LATE_ROLL = """
+import time
+from musicgen.cli.app import main
+from musicgen.ui.views import create
+
+stage = create._stage
+create._stage = lambda *given: (time.sleep(4), stage(*given))[1]
+main()
+"""
 
 
 @pytest.fixture
 def slow_app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app where an event takes a fifth of a second, and return its address."""
-    yield from _served([sys.executable, "-c", SLOWLY, "0.2"], tiny_model)
+    with serving(["-c", SLOWLY, "0.2"], tiny_model) as url:
+        yield url
 
 
 @pytest.fixture
 def crawling_app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app where music is made more slowly than it sounds, and return its address."""
-    yield from _served([sys.executable, "-c", SLOWLY, "2"], tiny_model)
+    with serving(["-c", SLOWLY, "2"], tiny_model) as url:
+        yield url
 
 
-def _served(musicgen: list[str], model: Path) -> Iterator[str]:
+@pytest.fixture
+def late_roll_app_url(tiny_model: Path) -> Iterator[str]:
+    """Serve the app where the roll comes seconds after the settings, and return its address."""
+    with serving(["-c", LATE_ROLL], tiny_model) as url:
+        yield url
+
+
+@pytest.fixture
+def server(tiny_model: Path) -> Callable[[int], AbstractContextManager[str]]:
+    """Return what serves the app on a port, slowly, for as long as a test likes."""
+    return lambda port: serving(["-c", SLOWLY, "2"], tiny_model, port)
+
+
+@pytest.fixture
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    return _free_port()
+
+
+def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def serving(program: list[str], model: Path, port: int | None = None) -> Iterator[str]:
+    """Serve the app by a Python program, and yield its address."""
+    port = port or _free_port()
     url = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(
-        [*musicgen, "ui", "--no-browser", "--port", str(port), "--model", str(model)],
+        [
+            *(sys.executable, *program),
+            *("ui", "--no-browser", "--port", str(port), "--model", str(model)),
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "OMP_NUM_THREADS": "1"},

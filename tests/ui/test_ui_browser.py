@@ -219,6 +219,17 @@ def test_a_hostile_name_is_only_a_name(visit, music):
     assert visit.page.locator("img[src*=evil], img[src=x]").count() == 0
 
 
+def test_the_legend_names_the_instruments(visit, band):
+    """Guards: "Your music" once a track, and a track's name that becomes HTML."""
+    visit.upload("band.mid", band)
+    legend = visit.page.locator(".mg .legend")
+    legend.get_by_text("and 3 more").wait_for()
+    names = legend.locator("span").all_inner_texts()
+    assert len(set(names)) == len(names) == 6
+    assert {"<b>Lead</b>", "Celesta", "Bass"} <= set(names)
+    assert legend.locator("b").count() == 0
+
+
 def test_a_reload_finds_the_takes_again(visit):
     visit.make("Generate", seconds=5)
     said = visit.page.get_by_text("· seed").inner_text()

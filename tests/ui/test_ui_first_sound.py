@@ -94,6 +94,43 @@ class Listener:
         self.page.get_by_text("· seed").wait_for()
 
 
+def test_a_click_before_the_roll_is_there_is_heard(browser, late_roll_app_url):
+    """Guards: a first click on Generate that nobody on the page listened to, and a silent take."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.add_init_script(EAR)
+    page.goto(late_roll_app_url)
+    page.locator(".st-key-go button").click()
+    assert not page.locator(".mg").count(), "the roll is not there yet"
+    page.wait_for_function(HEARD)
+    # What has played by itself once does not when the page is loaded anew.
+    page.locator(".st-key-go").wait_for()
+    page.reload()
+    page.locator(".mg .play", has_text="Play").wait_for()
+    page.wait_for_timeout(1500)
+    assert page.locator(".mg .play .word").inner_text() == "Play"
+    assert page.evaluate("() => window.loudest") == 0
+    context.close()
+
+
+def test_a_browser_that_wants_another_click_gets_its_button(browser, app_url):
+    """Guards: "Waiting …" for ever where a click on the page is not enough to open the sound."""
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.add_init_script(
+        "AudioContext.prototype.resume = () => new Promise(() => {});"
+        "AudioContext = class extends AudioContext {"
+        " constructor(...given) { super(...given); this.suspend(); } }"
+    )
+    page.goto(app_url)
+    page.locator(".mg").wait_for()
+    page.locator(".st-key-go button").click()
+    page.locator(".mg .play", has_text="Waiting").wait_for()
+    page.locator(".mg .play", has_text="Play").wait_for()
+    page.close()
+
+
 def test_sound_begins_early_and_waits_for_a_slow_model(browser, crawling_app_url):
     """Guards: a take that is heard only when it is whole, and a playhead that runs ahead of it."""
     context = browser.new_context(reduced_motion="reduce")

@@ -40,10 +40,20 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to be sent")
-def test_ctrl_c_ends_the_app_while_it_computes(tiny_model: Path):
+def test_ctrl_c_ends_the_app_while_it_computes(tiny_model: Path, free_port: int):
     """Guards: SIGABRT at the interpreter's end, and a wait for all threads' work."""
     app = subprocess.Popen(
-        [sys.executable, "-c", BUSY, "ui", "--no-browser", "--port", "8600", "--model", tiny_model],
+        [
+            sys.executable,
+            "-c",
+            BUSY,
+            "ui",
+            "--no-browser",
+            "--port",
+            str(free_port),
+            "--model",
+            tiny_model,
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
