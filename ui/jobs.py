@@ -1,17 +1,15 @@
-"""Making music away from the page: one worker, one queue, and jobs that any page may look at.
+"""Making music away from the page: jobs that any page may look at.
 
-The worker never calls Streamlit. A page that is closed, drawn anew or whose sliders are moved does
-not touch a job. It looks at it over an address of our own and not by a Streamlit fragment that runs
-again and again: on a busy machine such runs cross the page's own, whose end Streamlit then drops
-(its issue 9921), and the page stands still for good.
+The worker (`workshop.py`) never calls Streamlit. A page that is closed, drawn anew or whose sliders
+are moved does not touch a job. It looks at it over an address of our own and not by a Streamlit
+fragment that runs again and again: on a busy machine such runs cross the page's own, whose end
+Streamlit then drops (its issue 9921), and the page stands still for good.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +21,6 @@ from musicgen.ui.pieces import EMPTY, Piece, columns, new_id
 if TYPE_CHECKING:
     from musicgen.pipeline import Progress, Take
 
-_log = logging.getLogger(__name__)
 State = Literal["queued", "loading", "preparing", "reading", "running", "done", "failed"]
 """Preparing: the engine's code is loaded, or compiled. Reading: the model reads the prompt."""
 
@@ -209,57 +206,3 @@ class Job:
             shown = columns(progress.settled())
             self._shown = (len(progress.settled_events), shown)
         return shown
-
-
-class Workshop:
-    """A queue of jobs and the one thread that does them.
-
-    The model is shared and does not change, but two cores make two pieces no faster at once than
-    one after the other, and each visitor hears something sooner this way.
-
-    Args:
-        work: Does one job, and leaves a piece or an error in it.
-    """
-
-    def __init__(self, work: Callable[[Job], None]) -> None:
-        self._work = work
-        self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
-        self._thread: threading.Thread | None = None
-
-    def submit(self, job: Job) -> Job:
-        """Put a job at the end of the queue."""
-        with self._changed:
-            self._waiting.append(job)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="musicgen", daemon=True)
-                self._thread.start()
-            self._changed.notify()
-        return job
-
-    def place(self, job: Job) -> int:
-        """Return a job's place in the queue: 0 when it is being done or is done."""
-        with self._changed:
-            return self._waiting.index(job) + 1 if job in self._waiting else 0
-
-    def withdraw(self, job: Job) -> bool:
-        """Take a job back that has not begun."""
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
-                return True
-            return False
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting:
-                    self._changed.wait()
-                job = self._waiting.popleft()
-            try:
-                self._work(job)
-            except MusicgenError as error:
-                job.fail(error)
-            except Exception:  # noqa: BLE001  the one worker must outlive any job; the page says so
-                _log.exception("a job failed")
-                job.fail(MusicgenError(strings.UNEXPECTED, hint=strings.UNEXPECTED_HINT))

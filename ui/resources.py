@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from musicgen.assets import asset_dir
 from musicgen.errors import MusicgenError
 from musicgen.ui.gaze import Gaze
-from musicgen.ui.jobs import Job, Order, Workshop
+from musicgen.ui.jobs import Job, Order
 from musicgen.ui.pieces import Piece, examples
 from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import Desk, Desks
+from musicgen.ui.workshop import Workshop
 
 if TYPE_CHECKING:
     from musicgen.pipeline import MusicPipeline

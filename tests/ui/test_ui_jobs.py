@@ -12,12 +12,13 @@ from musicgen.audio import BLOCK, SAMPLE_RATE
 from musicgen.errors import GenerationError
 from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
 from musicgen.ui import jobs, strings
-from musicgen.ui.jobs import Job, Order, Workshop
+from musicgen.ui.jobs import Job, Order
 from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
 from musicgen.ui.pieces import from_upload
 from musicgen.ui.resources import Studio
 from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import MAX_TAKES, Desk, Desks
+from musicgen.ui.workshop import Workshop
 
 SECOND = SAMPLE_RATE // BLOCK * BLOCK
 ORDER = Order(seconds=10, temperature=1.0, top_p=0.95, top_k=0, min_p=0.0, seed=1)

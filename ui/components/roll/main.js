@@ -96,8 +96,9 @@ class Roll {
   live(live) {
     const bar = this.find(".progress");
     bar.hidden = !live;
-    // A screen reader hears of the beginning and the end, not of every note.
-    this.find(".status").setAttribute("aria-live", live?.notes.on.length && this.stream?.state !== "waiting" ? "off" : "polite");
+    // A screen reader hears of the beginning and the end, not of every note or second.
+    const counts = live && !live.place && (live.notes.on.length || live.since), waits = this.stream?.state === "waiting" && this.stream.heard;
+    this.find(".status").setAttribute("aria-live", counts && !waits ? "off" : "polite");
     if (!live) return;
     bar.setAttribute("aria-valuemax", live.wanted);
     bar.setAttribute("aria-valuenow", live.made);
@@ -108,7 +109,7 @@ class Roll {
     const ready = live.state === "preparing" ? say.preparing + (live.since < LONG_S ? "" : `. ${say.compiling}`) : say.loading;
     if (this.lost) this.status(say.gone, true);
     else if (this.mute) this.status(say.mute, true);
-    else if (this.stream?.state === "waiting" && this.stream.heard) this.status(say.waiting);
+    else if (waits) this.status(say.waiting);
     else this.status(live.place ? fill(say.queued, live) : ["reading", "running", "done"].includes(live.state)
       ? `${composing}: ${fill(say.made_of, { ...live, notes })}` : fill(ready, live));
   }
