@@ -219,6 +219,27 @@ def test_a_hostile_name_is_only_a_name(visit, music):
     assert visit.page.locator("img[src*=evil], img[src=x]").count() == 0
 
 
+def test_an_example_whose_sound_is_on_its_way_does_not_pretend_to_play(browser, app_url):
+    """Guards: "Pause" and a clock that stands still for seconds after a click on an example."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script(
+        "window.has = 1;"  # the length is known, but there is no sound yet
+        "Object.defineProperty(HTMLMediaElement.prototype, 'readyState', { get: () => window.has })"
+    )
+    visit = Visit(page, app_url)
+    page.locator(".mg .examples button").first.click()
+    page.wait_for_function(f"() => ({PLAYER}).duration > 0 && !({PLAYER}).paused")
+    page.wait_for_timeout(500)
+    assert page.locator(".mg .play .word").inner_text().startswith("Making the sound")
+    page.evaluate("() => { window.has = 4; }")
+    page.evaluate(f"() => ({PLAYER}).dispatchEvent(new Event('playing'))")
+    visit.button("Pause").wait_for()
+    assert page.locator(".mg .legend").inner_text().startswith("Made by the model")
+    context.close()
+    assert visit.faults == []
+
+
 def test_the_legend_names_the_instruments(visit, band):
     """Guards: "Your music" once a track, and a track's name that becomes HTML."""
     visit.upload("band.mid", band)

@@ -11,7 +11,7 @@ import pytest
 from musicgen.audio import BLOCK, SAMPLE_RATE
 from musicgen.errors import GenerationError
 from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
-from musicgen.ui import jobs, strings
+from musicgen.ui import jobs, resources, strings
 from musicgen.ui.jobs import Job, Order
 from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
 from musicgen.ui.pieces import from_upload
@@ -125,6 +125,20 @@ def test_how_long_each_state_lasts_is_told(monkeypatch):
     assert this.so_far(0)["since"] == 0
     assert "{since}" in strings.ROLL["loading"]
     assert "{since}" in strings.ROLL["preparing"]
+
+
+@pytest.mark.parametrize("is_making", [True, False])
+def test_the_examples_sound_is_ready_unless_music_is_being_made(monkeypatch, is_making):
+    """Guards: seconds between a click on an example and its sound; and a maker held up by it."""
+    monkeypatch.setattr(resources, "_BREATH_S", 0.0)
+    studio, rendered = Studio("nowhere"), []
+    monkeypatch.setattr(studio.shelf, "sound", lambda name, kind: rendered.append(name))
+    monkeypatch.setattr(studio.workshop, "submit", lambda job: job)
+    if is_making:
+        studio.submit(Desk(studio.shelf), ORDER)
+    studio._render_examples()
+    studio.close()
+    assert rendered == ([] if is_making else [piece.id for piece in studio.examples])
 
 
 def test_what_is_shown_only_grows():
