@@ -143,7 +143,7 @@ def train(
         )
         # Closing is what makes the run keep its state when Ctrl-C was pressed.
         with stopping_between_steps() as interrupts, closing(run):
-            _follow(console, _checked(run, interrupts), folder, output)
+            _follow(console, _checked(run, interrupts), folder, output, is_new=not resume)
 
 
 def _settings(config: Path | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def _checked(run: Iterable[Any], interrupts: Interrupts) -> Iterator[Any]:
         interrupts.check()
 
 
-def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
+def _follow(console: Console, run: Any, folder: Path, output: Path, *, is_new: bool) -> None:
     """Say what happens until the run is finished."""
     from musicgen import training
 
@@ -184,7 +184,8 @@ def _follow(console: Console, run: Any, folder: Path, output: Path) -> None:
         elif isinstance(event, training.Scanned):
             report |= {"pieces": event.n_pieces, "refused": event.n_refused}
             console.note(event.summary)
-            console.progress("Finding out how long a step takes ...")
+            if is_new:
+                console.progress("Finding out how long a step takes ...")
         elif isinstance(event, training.Planned):
             report |= {"parameters": event.parameters, "steps": event.steps}
             console.how_to_go_on = f"Go on with: musicgen train {folder} -o {output} --resume"

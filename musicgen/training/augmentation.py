@@ -28,6 +28,7 @@ class Augmentation:
         tempo: At most, slower or faster, as a share.
         velocity_bins: At most, louder or softer.
         from_step: The first step whose music is moved.
+        until_step: The first one after it whose music is not; None for none.
         seed: Of the run.
         tokenizer: Of the events.
     """
@@ -36,6 +37,7 @@ class Augmentation:
     tempo: float
     velocity_bins: int
     from_step: int
+    until_step: int | None
     seed: int
     tokenizer: Tokenizer
 
@@ -47,6 +49,7 @@ class Augmentation:
             tempo=recipe.augment_tempo,
             velocity_bins=recipe.augment_velocity * tokenizer.velocity_bins // 128,
             from_step=recipe.augment_from_step,
+            until_step=recipe.augment_until_step,
             seed=recipe.seed,
             tokenizer=tokenizer,
         )
@@ -67,7 +70,12 @@ class Augmentation:
         Raises:
             TokenizerError: The scheme's ids cannot be varied one by one.
         """
-        if step < self.from_step or not (self.semitones or self.tempo or self.velocity_bins):
+        is_over = self.until_step is not None and step >= self.until_step
+        if (
+            step < self.from_step
+            or is_over
+            or not (self.semitones or self.tempo or self.velocity_bins)
+        ):
             return ids
         return np.stack(
             [

@@ -91,10 +91,14 @@ def learning_rate(recipe: TrainingRecipe, step: int, steps: int) -> float:
     Source of the straight fall to zero: Bergsma et al. (2025), "Straight to Zero"; of a restart:
     Loshchilov and Hutter (2017), "SGDR: Stochastic Gradient Descent with Warm Restarts".
     """
-    first, warmup = recipe.first_steps(steps), recipe.warmup_steps
-    if step < first:
-        return _up_and_down(recipe.learning_rate, step, first, warmup)
-    return _up_and_down(recipe.restart_learning_rate, step - first, steps - first, warmup)
+    begin, peak, end = 0, recipe.learning_rate, steps
+    restarts = zip(recipe.restart_steps, recipe.restart_learning_rates, strict=True)
+    for restart, rate in restarts:
+        if step < restart:
+            end = min(restart, steps)
+            break
+        begin, peak = restart, rate
+    return _up_and_down(peak, step - begin, end - begin, recipe.warmup_steps)
 
 
 def _up_and_down(peak: float, step: int, steps: int, warmup_steps: int) -> float:

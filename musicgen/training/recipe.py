@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from musicgen.errors import ConfigError
@@ -36,10 +37,11 @@ class TrainingRecipe:
         batch_size: Windows a step; of shorter windows as many more.
         learning_rate: At its peak.
         warmup_steps: Steps of rising rate; after them it falls in a straight line to zero.
-        restart_step: Where it is zero for the first time, and rises once more; None for no restart.
-            Short windows and their shares belong to the steps before it.
-        restart_learning_rate: At its second peak.
+        restart_steps: Where it is zero before the run's end, and rises once more. Short windows and
+            their shares belong to the steps before the first of them.
+        restart_learning_rates: At the peak after each restart.
         augment_from_step: The first step whose music is varied: what was not yet read need not be.
+        augment_until_step: The first step after it whose music is as it is again; None for none.
         augment_semitones: Training music is moved up or down by up to so many.
         augment_tempo: It is slowed down or hurried by up to this share (0.1: by a tenth).
         augment_velocity: It is made louder or softer by up to so much.
@@ -74,9 +76,10 @@ class TrainingRecipe:
     batch_size: int = 4
     learning_rate: float = 4e-3
     warmup_steps: int = 100
-    restart_step: int | None = None
-    restart_learning_rate: float = 2e-3
+    restart_steps: tuple[int, ...] = ()
+    restart_learning_rates: tuple[float, ...] = ()
     augment_from_step: int = 0
+    augment_until_step: int | None = None
     augment_semitones: int = 0
     augment_tempo: float = 0.0
     augment_velocity: int = 0
@@ -106,10 +109,23 @@ class TrainingRecipe:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise ConfigError(f"{name} {value} is outside {low} to {high}.")
+        self._check_restarts()
+
+    def _check_restarts(self) -> None:
+        starts, rates = self.restart_steps, self.restart_learning_rates
+        if len(starts) != len(rates):
+            raise ConfigError(
+                f"There are {len(starts)} restart_steps and {len(rates)} restart_learning_rates.",
+                hint="Give one rate for each restart.",
+            )
+        if any(later <= earlier for earlier, later in pairwise((0, *starts))):
+            raise ConfigError(f"restart_steps {list(starts)} do not ascend from 1.")
+        if not all(1e-8 <= rate <= 1.0 for rate in rates):
+            raise ConfigError(f"restart_learning_rates {list(rates)} are outside 1e-08 to 1.0.")
 
     def first_steps(self, steps: int) -> int:
-        """Return how many of a run's steps come before its restart."""
-        return steps if self.restart_step is None else min(self.restart_step, steps)
+        """Return how many of a run's steps come before its first restart."""
+        return min((*self.restart_steps, steps))
 
     def decoder_config(self, vocab_sizes: tuple[int, ...]) -> DecoderConfig:
         """Return the sizes of the model for a tokenizer's vocabularies."""
@@ -132,9 +148,8 @@ _RANGES = (
     ("batch_size", 1, 100_000),
     ("learning_rate", 1e-8, 1.0),
     ("warmup_steps", 0, 10_000_000),
-    ("restart_step", 1, 100_000_000),
-    ("restart_learning_rate", 1e-8, 1.0),
     ("augment_from_step", 0, 100_000_000),
+    ("augment_until_step", 0, 100_000_000),
     ("augment_semitones", 0, 24),
     ("augment_tempo", 0.0, 1.0),
     ("augment_velocity", 0, 64),
