@@ -67,7 +67,9 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
         wanted.model, device=wanted.device, threads=1, engine=wanted.engine
     )
     console.progress("Making the engine ready ...")
-    pipeline.prepare()
+    engine = pipeline.prepare()
+    for warning in engine.warnings:
+        console.note(warning)
     console.how_to_go_on = _how_to_go_on([])
     reports: dict[int, dict[str, Any]] = {}
     made = _make(console, pipeline, source, wanted, range(first_seed, first_seed + len(paths)))
@@ -82,7 +84,7 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
         console.how_to_go_on = _how_to_go_on([paths[done] for done in sorted(reports)])
         console.kept = {"takes": [reports[done] for done in sorted(reports)]}
         if not console.as_json:
-            console.result(report, *_describe(report))
+            console.result(report, *_describe(report, said=engine.warnings))
     if console.as_json:
         console.result({"takes": [reports[number] for number in range(len(paths))]})
     if wanted.wav and not all(report["wav"] for report in reports.values()):
@@ -135,7 +137,7 @@ def _save_sound(take: Take, path: Path) -> dict[str, Any]:
     return {"wav": str(path), "warnings": [*take.warnings, *sound.warnings]}
 
 
-def _describe(report: Mapping[str, Any]) -> list[str]:
+def _describe(report: Mapping[str, Any], *, said: Sequence[str]) -> list[str]:
     lines = [
         f"{report['file']}: {counted(report['notes'], 'note')}, {report['seconds']:.1f} s, "
         f"seed {report['seed']}"
@@ -155,7 +157,7 @@ def _describe(report: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"  repairs: {report['repairs']} (keys struck while down, places sampled again)"
         )
-    lines.extend(f"  note: {warning}" for warning in report["warnings"])
+    lines.extend(f"  note: {warning}" for warning in report["warnings"] if warning not in said)
     return lines
 
 

@@ -12,16 +12,22 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 
 from musicgen.engine import draws, kernels
 from musicgen.engine.numerics import EXACT
+
+NOT_KEPT = (
+    "The compiled code could not be kept, so that every start compiles it again: name a folder "
+    "that can be written in the variable NUMBA_CACHE_DIR."
+)
 
 
 @functools.cache
@@ -42,6 +48,13 @@ def draw() -> Callable[..., int]:
     return _kept(draws.draw)
 
 
+def warnings_about(*functions: Callable[..., Any]) -> tuple[str, ...]:
+    """Return what a user should know of functions of this module that have run, in sentences."""
+    caches = [getattr(function, "_cache", None) for function in functions]
+    kept = all(isinstance(cache, _Kept) and not cache.is_lost for cache in caches)
+    return () if kept else (NOT_KEPT,)
+
+
 def _kept(function: FunctionType) -> Callable[..., Any]:
     named = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
@@ -52,9 +65,28 @@ def _kept(function: FunctionType) -> Callable[..., Any]:
     try:
         # As numba's own `cache=True` does with its class.
         dispatcher._cache = _Kept(named)  # pyright: ignore[reportAttributeAccessIssue]
-    except RuntimeError:  # no folder can be written: it is compiled in every run
+    except RuntimeError:  # no folder can be written: it is compiled in every run; it is said
         return dispatcher
     return dispatcher
+
+
+class _InHome(UserWideCacheLocator):
+    """The user's cache folder, if there is one."""
+
+    @classmethod
+    def from_function(cls, py_func: FunctionType, py_file: str) -> Any:
+        """Return the place where a function is kept, or None."""
+        # For a user without a home numba would make a folder called `~` in the working directory.
+        if not os.path.isabs(cls(py_func, py_file).get_cache_path()):
+            return None
+        return super().from_function(py_func, py_file)
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes: ClassVar = [
+        _InHome if locator is UserWideCacheLocator else locator
+        for locator in CompileResultCacheImpl._locator_classes
+    ]
 
 
 class _Kept(FunctionCache):
@@ -63,6 +95,9 @@ class _Kept(FunctionCache):
     numba gives up where a kept file is damaged (a power cut leaves empty ones) or the disk is full,
     and would do so in every run from then on.
     """
+
+    _impl_class = _Places
+    is_lost = False  # there was no room for the code
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code that was kept, or None: then it is compiled, and kept anew."""
@@ -75,8 +110,10 @@ class _Kept(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code if there is room for it."""
-        with contextlib.suppress(OSError):
+        try:
             super().save_overload(sig, data)
+        except OSError:
+            self.is_lost = True
 
 
 @functools.cache

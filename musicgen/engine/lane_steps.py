@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from musicgen.engine import compiled
 from musicgen.engine.chooser import Chooser
 from musicgen.engine.filters import Filters
 from musicgen.engine.graphs import Capture, as_it_is
@@ -57,7 +58,8 @@ class LanesEngine:
         self._free: list[Lane] = []
         # Lanes come back whenever a take is forgotten: a simple queue bears that at any time.
         self._given_back: queue.SimpleQueue[Lane] = queue.SimpleQueue()
-        self.name, self.warnings = f"lanes-{_NAMES[dtype]}", ()
+        self.name = f"lanes-{_NAMES[dtype]}"
+        self.warnings: tuple[str, ...] = ()
         try:
             self._set_up_lanes()
         except RuntimeError as error:
@@ -69,6 +71,7 @@ class LanesEngine:
         else:
             self.name += "-graph" * (capture is not None)
         Chooser(self.vocab_sizes).try_out()
+        self.warnings += compiled.warnings_about(compiled.draw())
 
     def begin(self) -> LaneSteps:
         """Return a decoder that has read nothing."""

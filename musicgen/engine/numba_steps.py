@@ -30,12 +30,14 @@ class NumbaEngine:
             as_int8: Round the weights, keys and values to int8; else float32 as they are.
         """
         self.name = "numba-int8" if as_int8 else "numba-float32"
-        self.warnings: tuple[str, ...] = ()
         self.takes_at_once: int | None = None
         self.window = decoder.config.max_seq_len
         self.vocab_sizes = decoder.config.vocab_sizes
         self.sizes, self.weights = pack_weights(decoder, as_int8=as_int8)
         self._try_out()
+        self.warnings = compiled.warnings_about(
+            compiled.read_events(), compiled.score_attribute(), compiled.draw()
+        )
 
     def begin(self) -> NumbaSteps:
         """Return a decoder that has read nothing."""

@@ -192,3 +192,20 @@ def test_a_disk_that_fills_up_takes_no_finished_take_away(call, small_model, tmp
     monkeypatch.setattr(Take, "save", lambda take, path: fills_up(take, tmp_path / "x-3.mid"))
     result = call("generate", "-o", tmp_path / "y", *common, "--json")
     assert set(json.loads(result.stdout)) == {"ok", "error"}
+
+
+def test_what_an_engine_warns_of_is_said_once(call, small_model, tmp_path, monkeypatch):
+    """Guards a sentence on code that is not kept, or torch instead, behind each of many takes."""
+    from musicgen.engine import TorchEngine
+
+    def warns(decoder, wanted):
+        return TorchEngine(decoder, warnings=("The code could not be kept.",))
+
+    monkeypatch.setattr("musicgen.pipeline.music.make_engine", warns)
+    common = ("--takes", 2, "--model", small_model, "--seconds", 1)
+    result = call("generate", "-o", tmp_path / "x", *common)
+    assert result.exit_code == 0, result.output
+    assert result.output.count("The code could not be kept.") == 1
+    assert "The code could not be kept.\n" in result.stderr
+    takes = json.loads(call("generate", "-o", tmp_path / "x", *common, "--json").stdout)["takes"]
+    assert all("The code could not be kept." in take["warnings"] for take in takes)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from musicgen.engine import compiled
+from musicgen.engine import compiled, make_engine
+from small_models import small_decoder
 
 
 def kept(folder: Path) -> Callable[[int], int]:
@@ -69,7 +70,9 @@ def test_a_full_disk_costs_time_only(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
-    assert kept(tmp_path)(21) == 42
+    twice = kept(tmp_path)
+    assert twice(21) == 42
+    assert compiled.warnings_about(twice) == (compiled.NOT_KEPT,)
 
 
 def test_a_folder_that_cannot_be_written_costs_time_only(tmp_path, monkeypatch):
@@ -77,4 +80,48 @@ def test_a_folder_that_cannot_be_written_costs_time_only(tmp_path, monkeypatch):
         raise RuntimeError("cannot cache function: no locator available")
 
     monkeypatch.setattr(compiled._Kept, "__init__", nowhere)
-    assert kept(tmp_path)(21) == 42
+    twice = kept(tmp_path)
+    assert twice(21) == 42
+    assert compiled.warnings_about(twice) == (compiled.NOT_KEPT,)
+
+
+def test_code_that_is_kept_is_no_matter_for_words(tmp_path):
+    twice = kept(tmp_path)
+    assert twice(21) == 42
+    assert compiled.warnings_about(twice, twice) == ()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows the folder otherwise")
+@pytest.mark.parametrize("cache_home", [None, "relative"])
+def test_without_a_home_there_is_no_folder_called_tilde(tmp_path, monkeypatch, cache_home):
+    """Guards a folder `~` in the working directory of users that have neither HOME nor an entry."""
+    import pwd
+
+    def nobody(_uid):
+        raise KeyError("no such user")
+
+    (tmp_path / "__pycache__").write_text("so that nothing can be kept beside the source")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
+    if cache_home:
+        monkeypatch.setenv("XDG_CACHE_HOME", cache_home)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    twice = kept(tmp_path)
+    assert twice(21) == 42
+    assert not any((tmp_path / "work").iterdir())
+    assert compiled.warnings_about(twice) == (compiled.NOT_KEPT,)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert compiled.warnings_about(kept(tmp_path)) == ()
+
+
+@pytest.mark.parametrize("engine", ["numba", "numba-float32", "lanes-float32"])
+def test_an_engine_says_that_its_code_is_not_kept(monkeypatch, engine):
+    """Guards 17 seconds at every start of a read-only install, of which nothing was said."""
+    monkeypatch.setattr(
+        compiled, "warnings_about", lambda *functions: ("Not kept.",) * bool(functions)
+    )
+    assert "Not kept." in make_engine(small_decoder(), engine).warnings
