@@ -2,7 +2,7 @@
 
     python checkpoints/publish.py runs/piano maestro/validation --minutes 103 --machine "two cores"
 
-Measures the run's best model on the held-out folder and a trigram beside it, then writes
+Measures the run's best model (or its last) on the held-out folder, a trigram beside it, then writes
 checkpoints/piano. The weights are measured as they ship, rounded to bf16.
 
 With `--train maestro/train` the copy index of that folder is built, with the held-out folder for a
@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the run, or with --only-copies a checkpoint")
     parser.add_argument("held_out", type=Path, nargs="?")
     parser.add_argument("--name", default="piano")
+    parser.add_argument("--last", action="store_true", help="the last step's model, not the best")
     parser.add_argument("--train", type=Path, help="folder to build the copy index of")
     parser.add_argument("--only-copies", action="store_true", help="change nothing but that index")
     parser.add_argument("--only-card", action="store_true", help="write the model card anew")
@@ -69,7 +70,8 @@ def main() -> None:
         return
     if arguments.minutes is None or arguments.machine is None:
         parser.error("--minutes and --machine are needed for the model card")
-    best = load_checkpoint(arguments.run)
+    checkpoints = sorted((arguments.run / "checkpoints").glob("step-*"))
+    best = load_checkpoint(checkpoints[-1] if arguments.last else arguments.run)
     folder = HERE / arguments.name
     extra = {}
     if arguments.train is not None:
