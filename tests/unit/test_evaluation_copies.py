@@ -128,7 +128,7 @@ def test_hardly_any_notes_share_nothing(index, notes):
     assert "No passage" in report.verdict
 
 
-@pytest.mark.parametrize("pattern", [(0,), (0, 2), (0, 1, 2, 3, 4, 5), (0, 12)])
+@pytest.mark.parametrize("pattern", [(0,), (0, 2), (0, 1, 2, 3, 4, 5), (0, 12), (12, 0, 0)])
 def test_what_belongs_to_everybody_is_no_passage(pattern):
     """Guards: trills, repeated notes, octaves and chromatic scales counted as copies."""
     onset = np.arange(200) * 0.12

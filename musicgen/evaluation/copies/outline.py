@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 UPPER, LOWER = 1, -1
 _FEWEST_INTERVALS = 3
-"""Different intervals that a fingerprint must have: trills, repeated notes, octaves, chromatic and
-whole-tone scales belong to everybody."""
+"""Different intervals, octaves not counted, that a fingerprint must have: trills, repeated notes,
+octaves in whatever rhythm, chromatic and whole-tone scales belong to everybody."""
 _CHUNK = 4096
 
 
@@ -141,5 +141,5 @@ def _scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _telling(intervals: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which rows (F, G − 1) hold enough different intervals."""
-    ordered = np.sort(intervals, axis=1)
+    ordered = np.sort(intervals % 12, axis=1)
     return 1 + (np.diff(ordered, axis=1) != 0).sum(axis=1) >= _FEWEST_INTERVALS
