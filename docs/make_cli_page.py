@@ -20,8 +20,8 @@ Results go to stdout, progress and errors to stderr. Every command takes `--json
 With `--json` an error is on stdout too: `{"ok": false, "error": {"code", "message", "hint"}}`;
 where takes were finished before it, they are kept, and `takes` beside `error` tells them.
 A name that begins with a dash is given after `--` or as `./-name.mid`.
-The folder for what `-o` names is made if it is missing, once there is something to write; that it can
-be written is tried out before the work begins, which leaves nothing behind.
+The folder for what `-o` names is made if it is missing, once there is something to write; that it
+can be written is tried out before the work begins, which leaves nothing behind.
 """
 
 
