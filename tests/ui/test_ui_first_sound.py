@@ -126,7 +126,7 @@ def test_a_browser_that_wants_another_click_gets_its_button(browser, app_url):
     page.goto(app_url)
     page.locator(".mg").wait_for()
     page.locator(".st-key-go button").click()
-    page.locator(".mg .play", has_text="Waiting").wait_for()
+    page.get_by_text("· seed").wait_for()
     page.locator(".mg .play", has_text="Play").wait_for()
     page.close()
 
