@@ -36,7 +36,7 @@ class TakeOptions:
 
 
 def make_takes(console: Console, wanted: TakeOptions) -> None:
-    """Make the takes, one a core at a time, and report each when it is done.
+    """Make the takes, as many side by side as the engine takes, and report each when it is done.
 
     Raises:
         typer.BadParameter: The output cannot be what was asked for.
