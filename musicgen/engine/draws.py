@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
-from musicgen.engine.filters import GREEDY_BELOW
+from musicgen.engine.filters import GREEDY_BELOW, TIE
 from musicgen.engine.numerics import EXACT
 
 NO_NUMBER, NOTHING_ALLOWED = -1, -2
@@ -92,7 +92,7 @@ def _keep_best(scores, weights, heap, top_k, top_p):
         for i in heap:
             total += weights[i]
     n_kept, running = 0, 0.0
-    while n_kept < top_k and (n_kept == 0 or running < top_p or top_p >= 1.0):
+    while n_kept < top_k and (n_kept == 0 or running < top_p - TIE or top_p >= 1.0):
         n_kept += 1
         if n_taken < n_kept:
             n_taken = n_kept

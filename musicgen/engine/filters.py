@@ -17,6 +17,7 @@ import numpy as np
 from musicgen.errors import NoNumbersError
 
 GREEDY_BELOW = 1e-8  # in float32, a score divided by less is not a number any more
+TIE = 1e-9  # so near to top_p it is reached: sums in another order differ in their last digits
 
 
 class Filters(Protocol):
@@ -94,7 +95,7 @@ def apply_top_p(logits: np.ndarray, top_p: float) -> np.ndarray:
     order = np.argsort(-logits, kind="stable")
     chances = probabilities(logits[order])
     before = np.cumsum(chances) - chances
-    n_kept = max(1, int(np.searchsorted(before, top_p, side="left")))
+    n_kept = max(1, int(np.searchsorted(before, top_p - TIE, side="left")))
     filtered = np.full_like(logits, -np.inf)
     filtered[order[:n_kept]] = logits[order[:n_kept]]
     return filtered

@@ -49,6 +49,17 @@ def test_the_same_choice(scores, filters, data):
         assert np.abs(borders - uniform).min() < 1e-12
 
 
+@pytest.mark.parametrize("n_alike", range(2, 41))
+def test_a_sum_that_is_just_reached_is_reached_in_any_order(n_alike):
+    """Guards engines that part ways: half of 24 equal chances is 0.5, or a hair below it."""
+    scores, allowed = np.zeros(n_alike, np.float32), np.ones(n_alike, bool)
+    for n_kept in range(1, n_alike):
+        share = n_kept / n_alike
+        filters = SimpleNamespace(temperature=1.0, top_k=0, top_p=share, min_p=0.0)
+        assert np.count_nonzero(filtered_probabilities(scores, allowed, filters)) == n_kept
+        assert compiled_choice(scores, allowed, filters, 1 - 1e-12) == n_kept - 1
+
+
 def test_real_sizes_choose_alike():
     generator = np.random.default_rng(0)
     filters = SimpleNamespace(temperature=0.9, top_k=0, top_p=0.95, min_p=0.0)
