@@ -85,6 +85,12 @@ class NoUsableFilesError(CorpusError):
     code = "no-usable-files"
 
 
+class DatasetError(MusicgenError):
+    """A corpus cannot be fetched."""
+
+    code = "dataset"
+
+
 class CheckpointError(MusicgenError):
     """A checkpoint cannot be used."""
 
@@ -142,16 +148,36 @@ class PromptError(GenerationError):
     code = "prompt"
 
 
+class RecipeError(MusicgenError):
+    """A file's recipe is missing or no recipe, or its take cannot be made again here."""
+
+    code = "recipe"
+
+
 class TrainingError(MusicgenError):
     """Training could not start or go on."""
 
     code = "training"
 
 
+class ElsewhereError(TrainingError):
+    """Another process of the same run has failed, and tells it: this one ends in silence."""
+
+    code = "elsewhere"
+
+
 class NonFiniteLossError(TrainingError):
     """The loss became infinite or not a number."""
 
     code = "non-finite-loss"
+
+    @classmethod
+    def after(cls, step: int) -> NonFiniteLossError:
+        """Return the error for a model that gives no numbers after a step."""
+        return cls(
+            f"After step {step:,} the model gives no numbers any more.",
+            hint="Resume from the last checkpoint with a lower learning_rate.",
+        )
 
 
 class ResumeMismatchError(TrainingError):
@@ -170,3 +196,9 @@ class AudioError(MusicgenError):
     """Sound could not be made."""
 
     code = "audio"
+
+
+class TakesError(MusicgenError):
+    """A take could not be kept, found or changed."""
+
+    code = "takes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from musicgen.audio.aside import Aside, SoundFile, SoundKind, sound_file
 from musicgen.audio.blocks import BLOCK
 from musicgen.audio.instruments import GM_NAMES
 from musicgen.audio.mp3 import mp3_bytes
@@ -14,10 +15,14 @@ __all__ = [
     "GM_NAMES",
     "MAX_SECONDS",
     "SAMPLE_RATE",
+    "Aside",
     "Passage",
     "Sound",
+    "SoundFile",
+    "SoundKind",
     "mp3_bytes",
     "render",
     "render_passage",
+    "sound_file",
     "wav_bytes",
 ]

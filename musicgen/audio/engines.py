@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musicgen.audio.font_keys import with_every_key
 from musicgen.audio.instruments import FONT
 from musicgen.audio.sound import SAMPLE_RATE
 from musicgen.errors import AudioError
@@ -70,7 +71,7 @@ def play_fluidsynth(music: Playable) -> NDArray[np.float32] | None:
 
 @lru_cache(maxsize=1)
 def _font_bytes() -> bytes:
-    return FONT.read_bytes()
+    return with_every_key(FONT.read_bytes())
 
 
 def _samples(wav: bytes) -> NDArray[np.float32]:

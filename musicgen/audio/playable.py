@@ -5,6 +5,7 @@ Shapes: E events, N notes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import numpy as np
 from musicgen.audio.blocks import in_blocks
 from musicgen.audio.instruments import GM_NAMES, FontContents
 from musicgen.errors import AudioError
-from musicgen.midi import NoteTable, fold_pedal, note_table, read_midi
+from musicgen.midi import NoteTable, fold_pedal, muted_events, note_table, read_midi
 from musicgen.midi.checks import TEMPO
 from musicgen.midi.events import Events, Row, to_bytes
 from musicgen.midi.precheck import events_of
@@ -39,7 +40,8 @@ class Playable:
         notes: Its notes as they ring, pedal folded in, (N,).
         is_drum: Which of them are drums, bool (N,).
         seconds: How long the sound shall be.
-        turns_down: The file turns a volume down to nothing, so silence may be what it asks for.
+        turns_down: The file turns a volume down to nothing, or tracks are muted, so silence may be
+            what is asked for.
         warnings: What differs from the file.
     """
 
@@ -51,8 +53,16 @@ class Playable:
     warnings: tuple[str, ...]
 
 
-def make_playable(midi: bytes, font: FontContents, *, max_seconds: float) -> Playable:
+def make_playable(
+    midi: bytes, font: FontContents, *, max_seconds: float, muted: Collection[int] = ()
+) -> Playable:
     """Prepare a MIDI file for sounding.
+
+    Args:
+        midi: The file.
+        font: What instruments there are.
+        max_seconds: How much of it is to be heard at most.
+        muted: Tracks that are not, numbered among those with notes; the length stays.
 
     Raises:
         MidiReadError: The bytes are no music.
@@ -63,10 +73,12 @@ def make_playable(midi: bytes, font: FontContents, *, max_seconds: float) -> Pla
     notes = note_table(score, include_drums=True)
     music_s, warnings = _length(notes, max_seconds)
     rung = fold_pedal(notes, score)
-    rung = rung.select(rung.onset_s < music_s)
+    rung = rung.select((rung.onset_s < music_s) & ~_of_tracks(rung, muted))
     drums = [index for index, track in enumerate(score.tracks) if track.is_drum]
 
     events = events_of(document.data)
+    if muted:
+        events = events.select(~muted_events(score, events, muted))
     clock = tempo_map(events)
     # A hair more: or rounding leaves the last key down.
     cut_tick = int(np.floor(clock.ticks(music_s) + 1e-6))
@@ -81,9 +93,15 @@ def make_playable(midi: bytes, font: FontContents, *, max_seconds: float) -> Pla
         notes=rung,
         is_drum=np.isin(rung.track, drums),
         seconds=music_s + TAIL_S,
-        turns_down=bool((_of_volume(events) & (events.data2 == 0)).any()),
+        turns_down=bool(muted) or bool((_of_volume(events) & (events.data2 == 0)).any()),
         warnings=(*warnings, *replaced),
     )
+
+
+def _of_tracks(notes: NoteTable, tracks: Collection[int]) -> NDArray[np.bool_]:
+    """Which notes are of `tracks`, numbered among those with notes, bool (N,)."""
+    used = np.unique(notes.track)
+    return np.isin(np.searchsorted(used, notes.track), list(tracks))
 
 
 def _length(notes: NoteTable, max_seconds: float) -> tuple[float, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from musicgen.audio.instruments import font_contents
 from musicgen.audio.playable import TAIL_S, make_playable
@@ -17,6 +17,8 @@ def render(
     midi: bytes,
     *,
     max_seconds: float = MAX_SECONDS,
+    muted: Collection[int] = (),
+    most_gain: float | None = None,
     engines: Sequence[tuple[str, Engine]] = ENGINES,
 ) -> Sound:
     """Play a MIDI file. The same bytes give the same samples on one machine.
@@ -24,6 +26,8 @@ def render(
     Args:
         midi: A MIDI file.
         max_seconds: How much of it is played at most; the sound's warnings say so if there is more.
+        muted: Tracks that are not heard, numbered among those with notes; the length stays.
+        most_gain: The level of the whole piece (`Sound.gain`), so that a part is not made louder.
         engines: Synthesizers by name, the best first: each stands in for those before it.
 
     Returns:
@@ -36,12 +40,12 @@ def render(
     """
     if not 0 < max_seconds <= MAX_SECONDS:
         raise ValueError(f"max_seconds must lie above 0 and up to {MAX_SECONDS}, not {max_seconds}")
-    music = make_playable(midi, font_contents(), max_seconds=max_seconds)
+    music = make_playable(midi, font_contents(), max_seconds=max_seconds, muted=muted)
     samples, engine, failures = play(music, engines, may_be_silent=music.turns_down)
     told = [f"{' '.join(failures)} {engine} plays instead."] if failures else []
-    if not samples.any():
+    if not samples.any() and not muted:
         told.append("Nothing is heard: the file turns the volume down to 0.")
-    samples, gain = finish(samples, seconds=music.seconds, fade_s=FADE_S)
+    samples, gain = finish(samples, seconds=music.seconds, fade_s=FADE_S, most_gain=most_gain)
     return Sound(
         samples=samples,
         sample_rate=SAMPLE_RATE,

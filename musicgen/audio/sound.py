@@ -54,7 +54,11 @@ class Sound:
 
 
 def finish(
-    samples: NDArray[np.float32], *, seconds: float, fade_s: float
+    samples: NDArray[np.float32],
+    *,
+    seconds: float,
+    fade_s: float,
+    most_gain: float | None = None,
 ) -> tuple[NDArray[np.float32], float]:
     """Bring raw samples to their length and level, in place where possible.
 
@@ -62,10 +66,11 @@ def finish(
         samples: From a synthesizer, at any level, float32 (C, N).
         seconds: The length wanted: what is longer is cut, what is shorter gets silence.
         fade_s: How much of the end fades out, so that what still rings does not stop with a click.
+        most_gain: No more than this is gained, if it is given.
 
     Returns:
-        float32 (C, round(seconds * SAMPLE_RATE)), its peak at `PEAK` unless it is nearly silent;
-        and the gain that brought it there.
+        float32 (C, round(seconds * SAMPLE_RATE)), its peak at `PEAK` unless it is nearly silent
+        or `most_gain` is less; and the gain that brought it there.
     """
     length = round(seconds * SAMPLE_RATE)
     samples = samples[:, :length]
@@ -74,6 +79,8 @@ def finish(
     fade_out(samples, begin=0, total=length, fade_s=fade_s)
     peak = max(float(samples.max(initial=0.0)), -float(samples.min(initial=0.0)))
     gain = min(PEAK / peak, _MAX_GAIN) if peak > 0 else 1.0
+    if most_gain is not None:
+        gain = min(gain, most_gain)
     samples *= np.float32(gain)
     return samples, gain
 

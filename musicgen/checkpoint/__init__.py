@@ -8,8 +8,10 @@ from musicgen.checkpoint.extend import add_file
 from musicgen.checkpoint.manifest import (
     Manifest,
     checkpoint_sizes,
+    find_checkpoint,
     read_manifest,
     resolve_checkpoint,
+    weights_sha256,
 )
 
 if TYPE_CHECKING:
@@ -23,11 +25,13 @@ __all__ = [
     "add_file",
     "checkpoint_sizes",
     "describe_checkpoint",
+    "find_checkpoint",
     "find_device",
     "load_checkpoint",
     "read_manifest",
     "resolve_checkpoint",
     "save_checkpoint",
+    "weights_sha256",
 ]
 
 

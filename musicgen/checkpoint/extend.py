@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from musicgen import configio
 from musicgen.checkpoint.folder import write_folder
@@ -19,7 +21,9 @@ from musicgen.checkpoint.manifest import (
 from musicgen.files import is_file
 
 
-def add_file(checkpoint: str | Path, key: str, data: bytes) -> Manifest:
+def add_file(
+    checkpoint: str | Path, key: str, data: bytes, *, training: Mapping[str, Any] | None = None
+) -> Manifest:
     """Give a checkpoint a further file, hashed like the others; one of that name is replaced.
 
     The folder is written anew, whole or not at all; what else lies in it (the model card) stays.
@@ -28,6 +32,7 @@ def add_file(checkpoint: str | Path, key: str, data: bytes) -> Manifest:
         checkpoint: Its name or its folder.
         key: The file's name.
         data: Its bytes.
+        training: Facts to add to what the manifest tells of the training.
 
     Raises:
         CheckpointError: There is no such checkpoint, or it is damaged.
@@ -41,7 +46,11 @@ def add_file(checkpoint: str | Path, key: str, data: bytes) -> Manifest:
     files = {path.name: path.read_bytes() for path in folder.iterdir() if is_file(path)}
     files |= {name: read_checked(folder, manifest, name) for name in manifest.files if name != key}
     files[key] = data
-    manifest = replace(manifest, files={**manifest.files, key: file_facts(data)})
+    manifest = replace(
+        manifest,
+        files={**manifest.files, key: file_facts(data)},
+        training={**manifest.training, **(training or {})},
+    )
     files[MANIFEST] = configio.to_json(manifest).encode()
     write_folder(folder, files)
     return manifest

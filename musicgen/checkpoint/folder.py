@@ -45,3 +45,20 @@ def _replace_folder(new: Path, folder: Path) -> None:
     os.replace(folder, old)
     os.replace(new, folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def put_back(folder: Path) -> None:
+    """Undo a replacement that a killed process had begun: the old folder set aside, no new one.
+
+    Raises:
+        OSError: It cannot be renamed.
+    """
+    old = folder.with_name(f".{folder.name}.old")
+    if is_there(old) and not is_there(folder):
+        os.replace(old, folder)
+
+
+def remove_partial(parent: Path, name: str) -> None:
+    """Remove what killed processes left of folders whose names are as the pattern `name` says."""
+    for path in parent.glob(f".{name}.*"):
+        shutil.rmtree(path, ignore_errors=True)

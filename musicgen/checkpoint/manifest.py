@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,28 @@ def resolve_checkpoint(name: str | Path) -> Path:
         f"There is no model {str(name)!r}: neither a shipped one nor a folder with {MANIFEST}.",
         hint=f"Shipped: {', '.join(names) or 'none'}. A run of `musicgen train` is a folder too.",
     )
+
+
+def find_checkpoint(sha256: str, others: Iterable[Path] = ()) -> Path | None:
+    """Return the shipped model of these weights, or one of `others`; None if there is none.
+
+    Found by what it is and not by its name: a recipe's model may be called anything. Loading it
+    holds the weights themselves against the hash.
+
+    Args:
+        sha256: Hash of the weights' file.
+        others: Checkpoint directories to look at as well.
+    """
+    shipped = sorted(path.parent for path in asset_dir("checkpoints").glob(f"*/{MANIFEST}"))
+    return next((each for each in (*shipped, *others) if weights_sha256(each) == sha256), None)
+
+
+def weights_sha256(folder: Path) -> str | None:
+    """Return what a checkpoint's manifest says of its weights; None where it cannot be read."""
+    try:
+        return read_manifest(folder).files[WEIGHTS].sha256
+    except CheckpointFormatError:
+        return None  # said to whoever asks for that one
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -10,12 +10,16 @@ import typer
 
 import musicgen
 from musicgen.cli import (
+    again,
     attention,
     continue_,
     copies,
+    corpus,
+    data,
     evaluate,
     generate,
     info,
+    quality,
     render,
     statistics,
     train,
@@ -39,12 +43,16 @@ app = typer.Typer(
 
 app.command("generate")(generate.generate)
 app.command("continue")(continue_.continue_)
+app.command("again")(again.again)
 app.command("render")(render.render)
 app.command("attention")(attention.attention)
 app.command("info")(info.info)
 app.command("train")(train.train)
+app.add_typer(data.app, name="data")
+app.command("corpus")(corpus.corpus)
 app.command("evaluate")(evaluate.evaluate)
 app.command("copies")(copies.copies)
+app.command("quality")(quality.quality)
 app.command("statistics")(statistics.statistics)
 app.command("ui")(ui.ui)
 

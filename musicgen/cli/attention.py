@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -46,6 +46,10 @@ def attention(
             metavar="S",
         ),
     ] = None,
+    habits: Annotated[
+        bool,
+        typer.Option("--habits", help="Also say what each head is in the habit of looking at."),
+    ] = False,
     model: options.Model = "piano",
     device: options.Device = "auto",
     as_json: options.AsJson = False,
@@ -80,6 +84,7 @@ def attention(
         else:
             data = _picture(view, layers, heads, title=visible(source.name))
         save(output, data)
+        found = _habits(view, source, layers, heads) if habits else []
         console.result(
             {
                 "file": str(output),
@@ -87,10 +92,43 @@ def attention(
                 "heads": list(heads),
                 "events": len(view.ids),
                 "notes": len(view.notes),
+                **({"habits": found} if habits else {}),
             },
-            f"{output}: {_which(view)}, {len(layers)} of {n_layers} layers, "
-            f"{len(heads)} of {n_heads} heads",
+            "\n".join(
+                [
+                    f"{output}: {_which(view)}, {len(layers)} of {n_layers} layers, "
+                    f"{len(heads)} of {n_heads} heads",
+                    *(
+                        f"layer {each['layer']}, head {each['head']}: {each['words']}"
+                        for each in found
+                    ),
+                ]
+            ),
         )
+
+
+def _habits(view: AttentionView, source: Path, layers: range, heads: range) -> list[dict[str, Any]]:
+    """Return what each chosen head looks at, in words and as shares; by bars that notes keep to."""
+    from musicgen.inspection import find_habits
+    from musicgen.midi import find_meter, read_midi
+
+    meter = find_meter(read_midi(source).score)
+    has_bars = meter is not None and meter.is_kept_to and len(meter.bar_beats) > 1
+    lines = {"beat_s": meter.beat_s, "bar_s": meter.bar_s} if meter and has_bars else {}
+    measured = find_habits(view, **lines)
+    return [
+        {
+            "layer": layer,
+            "head": head,
+            "words": measured.sentence(layer, head),
+            "shares": {
+                kind: round(float(share), 4)
+                for kind, share in zip(measured.kinds, measured.weights[layer, head], strict=True)
+            },
+        }
+        for layer in layers
+        for head in heads
+    ]
 
 
 def _which(view: AttentionView) -> str:
@@ -137,17 +175,17 @@ def _arrays(view: AttentionView, layers: range, heads: range) -> bytes:
 def _picture(view: AttentionView, layers: range, heads: range, *, title: str) -> bytes:
     import numpy as np
 
-    from musicgen.figures import attention_png, layers_heads_png
+    from musicgen.figures import attention_figure, layers_heads_figure
 
     if len(layers) == len(heads) == 1:
         # An event that is no note stands at the time of the note before it.
         onset_s = view.notes[view.note_index, 0] * (view.note_index >= 0)
-        return attention_png(
+        return attention_figure(
             view.weights[layers.start, heads.start],
             times_s=np.maximum.accumulate(onset_s),
             title=f"{title}: layer {layers.start}, head {heads.start}",
         )
-    return layers_heads_png(
+    return layers_heads_figure(
         view.weights[layers.start : layers.stop, heads.start : heads.stop],
         first_layer=layers.start,
         first_head=heads.start,

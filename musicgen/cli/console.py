@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,13 +20,14 @@ from typing import Any
 import typer
 
 from musicgen.cli.streams import discard
-from musicgen.errors import MusicgenError
+from musicgen.errors import ElsewhereError, MusicgenError
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 # Seconds between two progress lines: a terminal's line is redrawn, a log's is added to.
 TERMINAL_PAUSE_S = 0.1
 LOG_PAUSE_S = 10.0
+_LATER_S = 0.05  # a Ctrl-C that came where nothing can be raised is raised again so long after
 
 
 def visible(text: str) -> str:
@@ -110,6 +112,27 @@ class Console:
             typer.echo(json.dumps({"ok": False, "error": error.as_dict(), **self.kept}))
 
 
+class SilentConsole(Console):
+    """The console of a process that leaves it to another one of its run to speak.
+
+    Only what goes wrong in this process alone is told, since nobody else knows it.
+    """
+
+    def result(self, data: Mapping[str, Any], *lines: str) -> None:
+        """Leave it to the other one."""
+
+    def note(self, line: str) -> None:
+        """Leave it to the other one."""
+
+    def progress(self, line: str, *, last: bool = False) -> None:
+        """Leave it to the other one."""
+
+    def error(self, error: MusicgenError) -> None:
+        """Say what went wrong here; what went wrong elsewhere is said there."""
+        if not isinstance(error, ElsewhereError):
+            _remark(visible(f"Error: {error}") + "\n")
+
+
 def _remark(text: str) -> None:
     """Write to stderr. Where that cannot be written the work goes on all the same, in silence."""
     try:
@@ -121,9 +144,9 @@ def _remark(text: str) -> None:
 
 
 @contextmanager
-def session(*, as_json: bool) -> Iterator[Console]:
+def session(*, as_json: bool, silent: bool = False) -> Iterator[Console]:
     """Run a command's body: the one place where errors and Ctrl-C become exit codes."""
-    console = Console(as_json=as_json)
+    console = SilentConsole(as_json=as_json) if silent else Console(as_json=as_json)
     try:
         yield console
     except MusicgenError as error:
@@ -137,9 +160,10 @@ def session(*, as_json: bool) -> Iterator[Console]:
 class Interrupts:
     """What Ctrl-C does: stop at once, or from `wait_for_steps` on wait for the end of a step."""
 
-    def __init__(self) -> None:
-        """Begin where there is nothing to lose."""
+    def __init__(self, *, silent: bool = False) -> None:
+        """Begin where there is nothing to lose; `silent` leaves it to others to say so."""
         self.pressed = False
+        self._silent = silent
         self._waits = False
 
     def wait_for_steps(self) -> None:
@@ -153,23 +177,34 @@ class Interrupts:
 
     def take(self, number: int, frame: FrameType | None) -> None:
         """Take in a Ctrl-C; a signal handler."""
+        if _is_swallowed_in(frame):
+            threading.Timer(_LATER_S, signal.raise_signal, (number,)).start()
+            return
         stops = self.pressed or not self._waits
         self.pressed = True
         if stops:
             raise KeyboardInterrupt
+        if self._silent:
+            return
         # Not through sys.stderr, which may be in the middle of a line of its own.
         with suppress(OSError):
             os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
 
 
+def _is_swallowed_in(frame: FrameType | None) -> bool:
+    """Whether what is raised there is lost: a callback in which an import lets go of its lock."""
+    code = None if frame is None else frame.f_code
+    return code is not None and code.co_name == "cb" and "importlib" in code.co_filename
+
+
 @contextmanager
-def stopping_between_steps() -> Iterator[Interrupts]:
+def stopping_between_steps(*, silent: bool = False) -> Iterator[Interrupts]:
     """Let Ctrl-C wait for the end of a step, once there are steps.
 
     Raised in the middle of a step, the step would be lost and with it everything since the last
     save.
     """
-    interrupts = Interrupts()
+    interrupts = Interrupts(silent=silent)
     before = signal.signal(signal.SIGINT, interrupts.take)
     try:
         yield interrupts

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from musicgen.cli import options
 from musicgen.cli.console import EXIT_ERROR, Console, counted, session
-from musicgen.errors import CheckpointNotFoundError, MusicgenError
+from musicgen.errors import CheckpointNotFoundError, MusicgenError, RecipeError
 from musicgen.files import is_folder, is_there
+
+if TYPE_CHECKING:
+    from musicgen.midi import MidiDocument
 
 
 def info(
@@ -79,8 +82,10 @@ def _no_checkpoint(folder: Path) -> CheckpointNotFoundError:
 def _midi_facts(file: Path) -> dict[str, Any]:
     from musicgen.midi import describe, read_midi
 
-    facts = describe(read_midi(file))
+    document = read_midi(file)
+    facts = describe(document)
     return {
+        **_recipe_facts(document),
         "notes": facts.notes,
         "first_s": facts.first_s,
         "end_s": facts.end_s,
@@ -97,6 +102,29 @@ def _midi_facts(file: Path) -> dict[str, Any]:
     }
 
 
+def _recipe_facts(document: MidiDocument) -> dict[str, Any]:
+    """Return the recipe of a file that musicgen made, if it holds one."""
+    from musicgen.pipeline import recipe_of
+
+    try:
+        recipe = recipe_of(document)
+    except RecipeError as error:  # the music is whole
+        return {"recipe": None, "recipe_error": error.as_dict()}
+    return {} if recipe is None else {"recipe": recipe.as_dict()}
+
+
+def _recipe_lines(facts: dict[str, Any]) -> Iterator[str]:
+    if "recipe_error" in facts:
+        yield f"  recipe: {facts['recipe_error']['message']}"
+    elif "recipe" in facts:
+        recipe = facts["recipe"]
+        goes_on = "" if recipe["prompt_sha256"] is None else "; it goes on from another file"
+        yield (
+            f"  musicgen {recipe['musicgen']} made it: model {recipe['model']}, seed "
+            f"{recipe['seed']}, engine {recipe['engine']}{goes_on}"
+        )
+
+
 def _midi_lines(facts: dict[str, Any]) -> Iterator[str]:
     notes = counted(facts["notes"], "note")
     yield f"  {notes} from {facts['first_s']:.2f} s to {facts['end_s']:.2f} s"
@@ -105,6 +133,7 @@ def _midi_lines(facts: dict[str, Any]) -> Iterator[str]:
         notes = counted(track["notes"], "note")
         name = f": {track['name']}" if track["name"] else ""
         yield f"  track {number}: {notes}, {sound}{name}"
+    yield from _recipe_lines(facts)
     if facts["warnings"]:
         yield f"  warnings: {', '.join(facts['warnings'])}"
 

@@ -149,8 +149,8 @@ Takes = Annotated[
     typer.Option(
         metavar="N",
         parser=number(1, MAX_TAKES, whole=True),
-        help="Make this many takes, one a core at a time, on a GPU eight: OUT-1.mid, OUT-2.mid, "
-        "... with seeds N, N+1, ...",
+        help="Make this many takes, up to eight at a time on each core, or on a GPU: OUT-1.mid, "
+        "OUT-2.mid, ... with seeds N, N+1, ...",
     ),
 ]
 Device = Annotated[

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,20 +11,17 @@ from typing import Annotated, Any
 import typer
 
 from musicgen.cli import options
-from musicgen.cli.console import (
-    Console,
-    Interrupts,
-    counted,
-    duration,
-    session,
-    stopping_between_steps,
-)
+from musicgen.cli.console import Interrupts, session, stopping_between_steps
 from musicgen.cli.paths import music_folder
+from musicgen.cli.train_follow import follow_run
+from musicgen.cli.train_plan import tell_plan
+from musicgen.files import is_file
 
 # The rooms that own these import torch, which help must not wait for; a test compares them.
 PRESETS = ("tiny", "small", "medium")
 SCHEMES = ("piano", "tsd", "remi", "midilike")
 LENGTHS = ("steps", "minutes", "epochs")
+ALLOWABLE = ("settings", "music")
 
 
 def train(
@@ -36,11 +33,14 @@ def train(
         ),
     ],
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            "--output", "-o", metavar="RUN", help="The folder of the run: models, metrics, state."
+            "--output",
+            "-o",
+            metavar="RUN",
+            help="The folder of the run: models, metrics, state. Needed but for --plan.",
         ),
-    ],
+    ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -99,10 +99,38 @@ def train(
     ] = False,
     start_from: Annotated[
         str | None,
-        typer.Option("--from", metavar="MODEL", help="Begin with the weights of this model."),
+        typer.Option(
+            "--from",
+            metavar="MODEL",
+            help="Fine-tune: begin with this model's weights, with settings that suit that.",
+        ),
+    ] = None,
+    lora: Annotated[
+        int | None,
+        typer.Option(
+            "--lora",
+            metavar="RANK",
+            parser=options.number(1, 1024, whole=True),
+            help="With --from: learn matrices of this rank beside the model's own (8, say).",
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in RUN where it stopped.")
+    ] = False,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="|".join(ALLOWABLE),
+            help="Let a resumed run change its settings, or its music; may be given twice.",
+        ),
+    ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Train nothing: try each size, and tell its pace, time and memory; with "
+            "--from, all weights and LoRA.",
+        ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -110,15 +138,27 @@ def train(
 
     Ctrl-C keeps what was learned; --resume goes on.
     """
-    given = {"preset": preset, "scheme": scheme, "seed": seed}
+    given = {"preset": preset, "scheme": scheme, "seed": seed, "lora_rank": lora}
     lengths = {"steps": steps, "minutes": minutes, "epochs": epochs}
     given = {name: value for name, value in {**given, **lengths}.items() if value is not None}
     if sum(name in given for name in LENGTHS) > 1:
         raise typer.BadParameter("give one of --steps, --minutes and --epochs.")
+    for each in allow or ():
+        options.one_of(ALLOWABLE)(each)
+    if allow and not resume:
+        raise typer.BadParameter("--allow goes with --resume.")
+    if plan and resume:
+        raise typer.BadParameter("--plan does not go with --resume.")
+    if output is None and not plan:
+        raise typer.BadParameter("give the run's folder: --output RUN (-o RUN).")
     if start_from is not None and (scratch or resume):
         other = "--scratch" if scratch else "--resume"
         raise typer.BadParameter(f"--from and {other} exclude each other.")
-    with session(as_json=as_json) as console:
+    if lora is not None and start_from is None and not resume:
+        raise typer.BadParameter("--lora fine-tunes a model: give it with --from.")
+    resume = resume or _is_restarted(os.environ, output)
+    silent = not _is_writer(os.environ)
+    with session(as_json=as_json, silent=silent) as console:
         if start_from is not None:
             from musicgen.checkpoint import resolve_checkpoint
 
@@ -133,17 +173,43 @@ def train(
 
         settings = _settings(config, given)
         where = "the command line" if config is None else str(config)
+        if start_from is not None:
+            settings = training.fine_tuning_settings(settings)
+        if plan or output is None:
+            recipe = from_mapping(training.TrainingRecipe, settings, where=where)
+            tell_plan(console, music, recipe, output, device, start_from)
+            return
         if resume:
             recipe = training.resumed_recipe(output, settings, where=where)
         else:
             recipe = from_mapping(training.TrainingRecipe, settings, where=where)
         console.how_to_go_on = "Nothing was trained yet."
         run = training.train(
-            music, output, recipe, device=device, start_from=start_from, resume=resume
+            music,
+            output,
+            recipe,
+            device=device,
+            start_from=start_from,
+            resume=resume,
+            allow=allow or (),
         )
         # Closing is what makes the run keep its state when Ctrl-C was pressed.
-        with stopping_between_steps() as interrupts, closing(run):
-            _follow(console, _checked(run, interrupts), folder, output, is_new=not resume)
+        with stopping_between_steps(silent=silent) as interrupts, closing(run):
+            follow_run(console, _checked(run, interrupts), folder, output, is_new=not resume)
+
+
+def _is_writer(environment: Mapping[str, str]) -> bool:
+    """Whether this process speaks: of those that torchrun starts the first one alone does.
+
+    Asked before torch is imported; a test holds it against the room that trains.
+    """
+    return "MASTER_ADDR" not in environment or environment.get("RANK", "0") == "0"
+
+
+def _is_restarted(environment: Mapping[str, str], output: Path | None) -> bool:
+    """Whether torchrun starts this again after a failure (--max-restarts): the run goes on then."""
+    again = environment.get("TORCHELASTIC_RESTART_COUNT", "0") != "0"
+    return again and output is not None and is_file(output / "run.json")
 
 
 def _settings(config: Path | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -164,57 +230,3 @@ def _checked(run: Iterable[Any], interrupts: Interrupts) -> Iterator[Any]:
             interrupts.wait_for_steps()
         yield event
         interrupts.check()
-
-
-def _follow(console: Console, run: Any, folder: Path, output: Path, *, is_new: bool) -> None:
-    """Say what happens until the run is finished."""
-    from musicgen import training
-
-    report: dict[str, Any] = {"run": str(output)}
-    for event in run:
-        if isinstance(event, training.StepDone):
-            console.progress(
-                f"step {event.step:,} of {event.steps:,}, loss {event.loss:.3f}, "
-                f"{event.events_per_s:,.0f} events a second, {duration(event.seconds_left)} left",
-                last=event.step == event.steps,
-            )
-        elif isinstance(event, training.Validated):
-            best = ", the best so far" if event.is_best else ""
-            console.note(f"step {event.step:,}: {event.bits_per_note:.3f} bits a note{best}")
-        elif isinstance(event, training.Scanned):
-            report |= {"pieces": event.n_pieces, "refused": event.n_refused}
-            console.note(event.summary)
-            if is_new:
-                console.progress("Finding out how long a step takes ...")
-        elif isinstance(event, training.Planned):
-            report |= {"parameters": event.parameters, "steps": event.steps}
-            console.how_to_go_on = f"Go on with: musicgen train {folder} -o {output} --resume"
-            _say_plan(console, event)
-        elif isinstance(event, training.CheckpointSaved):
-            console.progress(f"step {event.step:,}: kept in {event.folder}")
-        elif isinstance(event, training.Finished):
-            _say_end(console, event, report, output)
-        else:
-            line = f"{event.done:,} of {event.total:,} files read"
-            console.progress(line, last=event.done == event.total)
-
-
-def _say_plan(console: Console, plan: Any) -> None:
-    begun = f", {plan.first_step:,} of them done" if plan.first_step else ""
-    console.note(f"{plan.parameters:,} parameters, {counted(plan.steps, 'step')}{begun}")
-    if plan.seconds_per_step is not None:
-        left_s = (plan.steps - plan.first_step) * plan.seconds_per_step
-        pace = f"{plan.seconds_per_step:.2f} s a step in a trial"
-        console.note(f"about {duration(left_s)} of training ({pace})")
-    if plan.notice:
-        console.note(plan.notice)
-
-
-def _say_end(console: Console, end: Any, report: dict[str, Any], output: Path) -> None:
-    bits = end.bits_per_note if math.isfinite(end.bits_per_note) else None
-    quality = "no held-out music to measure" if bits is None else f"{bits:.3f} bits a note"
-    console.result(
-        {**report, "model": str(end.best), "bits_per_note": bits},
-        f"{output}: {counted(end.step, 'step')}, {quality}; the best model is in {end.best}",
-        f"Make music with it: musicgen generate -o OUT.mid --model {output}",
-    )

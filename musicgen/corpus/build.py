@@ -1,4 +1,7 @@
-"""From a folder of MIDI files to a corpus: scan, drop copies, split, write."""
+"""From a folder of MIDI files to a corpus: scan, leave out twins, split, write.
+
+T events   K attributes
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from musicgen.corpus import store
+from musicgen.corpus.groups import Sorted, sort_out
+from musicgen.corpus.music import Music
 from musicgen.corpus.report import CorpusReport, Piece, Refusal
-from musicgen.corpus.scan import ScannedPiece, scan_files
-from musicgen.corpus.split import Split, split_pieces
+from musicgen.corpus.scan import ScannedPiece, scan_sources
+from musicgen.corpus.sources import OTHER_FILE, Source, find_sources
+from musicgen.corpus.split import folder_sides, split_by_folders, split_by_music
+from musicgen.corpus.words import told_reasons
 from musicgen.errors import CorpusError, NoUsableFilesError
 from musicgen.files import is_folder, is_there
 from musicgen.midi import find_midi_files
@@ -32,6 +39,16 @@ class ScanProgress:
     done: int
     total: int
     refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Scanned:
+    """A scanned piece whose events lie in the spool."""
+
+    path: str
+    number: int
+    digest: str
+    music: Music
 
 
 def list_music(root: Path) -> list[Path]:
@@ -62,7 +79,7 @@ def build_corpus(
     A corpus that was made before from the same files with the same tokenizer is used again.
 
     Args:
-        root: Folder of MIDI files, at any depth.
+        root: Folder of MIDI files, at any depth, or a zip archive of them.
         folder: Where the corpus is written.
         tokenizer: How music becomes events.
         n_workers: Processes that read; None for one a core.
@@ -71,8 +88,8 @@ def build_corpus(
         CorpusError: The folder cannot be read or written.
         NoUsableFilesError: Not one file can be trained on.
     """
-    paths = list_music(root)
-    source = _source_fingerprint(paths, root)
+    found = find_sources(root, skip=folder)
+    source = _source_fingerprint(found.music)
     before = store.open_corpus(folder)
     if (
         before is not None
@@ -81,53 +98,62 @@ def build_corpus(
     ):
         yield before
         return
-    pieces: list[ScannedPiece] = []
-    refused: list[Refusal] = []
-    for found in scan_files(paths, root, tokenizer, n_workers=n_workers):
-        (refused if isinstance(found, Refusal) else pieces).append(found)  # type: ignore[arg-type]
-        yield ScanProgress(done=len(pieces) + len(refused), total=len(paths), refused=len(refused))
-    pieces, copies = _without_copies(pieces)
-    refused += copies
-    if not pieces:
-        raise nothing_usable(root, refused)
-    yield _write(folder, pieces, refused, source, tokenizer)
+    refused = [refusal for refusal in found.refused if refusal.code != OTHER_FILE]
+    pieces: list[_Scanned] = []
+    with store.spool(folder, tokenizer.n_attributes) as spool:
+        for done, scanned in enumerate(
+            scan_sources(found.music, tokenizer, n_workers=n_workers), start=1
+        ):
+            if isinstance(scanned, ScannedPiece):
+                pieces.append(_spooled(spool, scanned, len(pieces)))
+            else:
+                refused.append(scanned)
+            yield ScanProgress(done=done, total=len(found.music), refused=done - len(pieces))
+        if not pieces:
+            raise nothing_usable(root, refused)
+        yield _write(folder, spool, pieces, refused, source, tokenizer)
 
 
-def _without_copies(pieces: list[ScannedPiece]) -> tuple[list[ScannedPiece], list[Refusal]]:
-    """Keep the first of each music: a copy in both splits would flatter the held-out figures."""
-    first: dict[str, str] = {}
-    kept, copies = [], []
-    for piece in pieces:
-        if piece.digest in first:
-            message = f"It holds the same music as {first[piece.digest]}."
-            copies.append(Refusal(path=piece.path, code="duplicate", message=message))
-        else:
-            first[piece.digest] = piece.path
-            kept.append(piece)
-    return kept, copies
+def _spooled(spool: store.Spool, piece: ScannedPiece, number: int) -> _Scanned:
+    spool.add(piece.ids)
+    return _Scanned(path=piece.path, number=number, digest=piece.digest, music=piece.music)
 
 
 def _write(
     folder: Path,
-    pieces: list[ScannedPiece],
+    spool: store.Spool,
+    pieces: Sequence[_Scanned],
     refused: list[Refusal],
     source: str,
     tokenizer: Tokenizer,
 ) -> store.Corpus:
-    split = split_pieces(pieces)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise store.unwritable(folder, error) from error
+    names = [piece.path for piece in pieces]
+    music = [piece.music for piece in pieces]
+    own = folder_sides(names)
+    found = sort_out(names, music, own or ("",) * len(pieces))
+    kept = [pieces[number] for number in found.kept]
+    groups = [found.group[number] for number in found.kept]
+    if own is not None:
+        split = split_by_folders([own[number] for number in found.kept])
+    else:
+        split = split_by_music([piece.music for piece in kept], groups)
+    refused += [
+        Refusal(path=names[number], code=twin.code, message=twin.message)
+        for number, twin in found.twins.items()
+    ]
     listed: list[Piece] = []
     for name in store.SPLITS:
-        parts = list(_parts(pieces, split, name))
-        store.write_split(folder, name, [ids for _, ids in parts])
-        listed += _listed(parts, name, tokenizer)
+        parts = [(kept[i], groups[i], side) for i, side in enumerate(split.sides)]
+        chosen = [(piece, group, side) for piece, group, side in parts if side in (name, "within")]
+        store.write_split(
+            folder, name, (_part(spool.read(p.number), side, name) for p, _, side in chosen)
+        )
+        listed += _listed(spool, chosen, name, tokenizer)
     report = CorpusReport(
         pieces=tuple(listed),
         refused=tuple(sorted(refused, key=lambda refusal: refusal.path)),
         split_rule=split.rule,
+        warnings=across_warnings(found, names, own),
     )
     index = store.CorpusIndex(
         version=store.FORMAT_VERSION,
@@ -140,54 +166,70 @@ def _write(
     return store.Corpus(folder=folder, index=index)
 
 
-def _parts(
-    pieces: Sequence[ScannedPiece], split: Split, name: str
-) -> Iterator[tuple[ScannedPiece, np.ndarray]]:
-    """Yield each piece of a split with the part of its events that belongs there."""
-    for piece in pieces:
-        if split.within:
-            cut = len(piece.ids) - max(2, len(piece.ids) // 10)
-            yield piece, piece.ids[:cut] if name == "train" else piece.ids[cut:]
-        elif piece.path not in split.ignored and (
-            (piece.path in split.held_out) == (name == "validation")
-        ):
-            yield piece, piece.ids
+def across_warnings(
+    found: Sorted, names: Sequence[str], own: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return sentences on like pieces that a folder's own split has on both sides."""
+    if own is None:
+        return ()
+    pairs = [p for p in found.across if "train" in (own[p.first], own[p.second])]
+    if not pairs:
+        return ()
+    one, other = names[pairs[0].first], names[pairs[0].second]
+    count = "One pair of pieces is" if len(pairs) == 1 else f"{len(pairs)} pairs of pieces are"
+    return (
+        f"{count} nearly the same music, yet the folder's own split has them on both sides, where "
+        f"they were left: {one} and {other}" + (", …" if len(pairs) > 1 else "") + ".",
+    )
+
+
+def _part(ids: np.ndarray, side: str, name: str) -> np.ndarray:
+    """Return the events of a piece (T, K) that belong to a split."""
+    if side != "within":
+        return ids
+    cut = len(ids) - max(2, len(ids) // 10)
+    return ids[:cut] if name == "train" else ids[cut:]
 
 
 def _listed(
-    parts: Sequence[tuple[ScannedPiece, np.ndarray]], name: str, tokenizer: Tokenizer
+    spool: store.Spool,
+    chosen: Sequence[tuple[_Scanned, str, str]],
+    name: str,
+    tokenizer: Tokenizer,
 ) -> Iterator[Piece]:
     start = 0
-    for piece, ids in parts:
+    for piece, group, side in chosen:
+        whole = spool.read(piece.number)
+        ids = _part(whole, side, name)
         yield Piece(
             path=piece.path,
             split=name,
             start=start,
             n_events=len(ids),
             n_notes=tokenizer.n_notes(ids.astype(np.int64)),
-            seconds=piece.seconds * len(ids) / len(piece.ids),
+            seconds=piece.music.seconds * len(ids) / len(whole),
             digest=piece.digest,
-            warnings=piece.warnings,
+            warnings=piece.music.warnings,
+            group=group,
         )
         start += len(ids)
 
 
-def _source_fingerprint(paths: list[Path], root: Path) -> str:
+def _source_fingerprint(sources: Sequence[Source]) -> str:
     """Return a digest of names, sizes and times: enough to see that a folder has changed."""
     digest = hashlib.sha256()
-    for path in paths:
-        status = path.stat()
-        line = f"{path.relative_to(root).as_posix()}\0{status.st_size}\0{status.st_mtime_ns}\n"
-        digest.update(line.encode("utf-8", "surrogateescape"))
+    for source in sources:
+        line = f"{source.name}\0{source.size}\0{source.mtime_ns}\n"
+        digest.update(line.encode("utf-8"))
     return digest.hexdigest()
 
 
 def nothing_usable(root: Path, refused: Sequence[Refusal]) -> NoUsableFilesError:
     """Return the error for a folder of which no file can be used."""
     report = CorpusReport(pieces=(), refused=tuple(refused), split_rule="")
-    reasons = ", ".join(f"{code} {n}" for code, n in report.refused_by_code().items())
+    reasons = told_reasons(report.refused_by_code())
     return NoUsableFilesError(
-        f"No usable MIDI files in {root}: all {len(refused)} were left out ({reasons}). "
+        f"No usable MIDI files in {root}: all {len(refused)} were left out: {reasons}. "
         f"The first: {refused[0].path}: {refused[0].message}",
         hint="A file needs at least 8 notes that are not drums; `musicgen info` tells more.",
     )

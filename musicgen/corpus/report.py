@@ -6,6 +6,8 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 
+from musicgen.corpus.words import told_changed, told_reasons
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
@@ -20,6 +22,7 @@ class Piece:
         seconds: From 0 to the end of its last note.
         digest: SHA-256 of its events: equal music, equal digest.
         warnings: Codes of what was left out or repaired.
+        group: Name of the group of like pieces that it belongs to, which lies on one side.
     """
 
     path: str
@@ -30,6 +33,7 @@ class Piece:
     seconds: float
     digest: str
     warnings: tuple[str, ...] = ()
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,7 @@ class CorpusReport:
         pieces: What was kept, in the order of the paths.
         refused: What was not.
         split_rule: A sentence on how training and validation pieces were told apart.
+        warnings: Sentences on what may flatter the held-out figures.
     """
 
     pieces: tuple[Piece, ...]
@@ -85,18 +90,33 @@ class CorpusReport:
     def sentence(self) -> str:
         """Say it all in one sentence."""
         train, held = self.of_split("train"), self.of_split("validation")
-        hours = sum(piece.seconds for piece in self.pieces) / 3600
+        length = told_length(sum(piece.seconds for piece in self.pieces))
         notes = sum(piece.n_notes for piece in self.pieces)
-        n_pieces = len({piece.path for piece in self.pieces})  # one may be split within itself
-        pieces = "piece" if n_pieces == 1 else "pieces"
-        text = (
-            f"{n_pieces} {pieces}, {notes:,} notes, {hours:.1f} hours: "
-            f"{len(train)} to train on, {len(held)} held out. {self.split_rule}"
-        )
+        n_pieces = len({piece.path for piece in self.pieces})
+        text = f"{told_count(n_pieces, 'piece')}, {notes:,} notes, {length}"
+        if len(self.pieces) == n_pieces:  # none is split within itself
+            text += f": {len(train):,} to train on, {len(held):,} held out"
+        text += f". {self.split_rule}"
         if self.refused:
-            reasons = ", ".join(f"{code} {n}" for code, n in self.refused_by_code().items())
-            text += f" {len(self.refused)} files left out ({reasons})."
+            by_code = self.refused_by_code()
+            text += f" {told_count(len(self.refused), 'file')} left out: {told_reasons(by_code)}."
+            if {"duplicate", "near-duplicate"} & set(by_code):
+                text += " No music is trained on twice."
         warned = self.warned_by_code()
         if warned:
-            text += " Read with changes: " + ", ".join(f"{c} {n}" for c, n in warned.items()) + "."
-        return text
+            text += f" Read with changes: {told_changed(warned)}."
+        return " ".join((text, *self.warnings))
+
+
+def told_count(number: int, what: str) -> str:
+    """Return a number of things as words."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def told_length(seconds: float) -> str:
+    """Return a length of music as words, in a unit that suits it."""
+    if seconds < 100:
+        return told_count(round(seconds), "second")
+    if seconds < 6000:
+        return told_count(round(seconds / 60), "minute")
+    return f"{seconds / 3600:,.1f} hours"

@@ -6,8 +6,11 @@ N events of a split   K attributes
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -19,6 +22,8 @@ from musicgen.files import is_file
 FORMAT_VERSION = 1
 INDEX = "corpus.json"
 SPLITS = ("train", "validation")
+_MOST_INDEX_BYTES = 2**30
+_SPOOL = "events.partial"
 _DTYPE = np.dtype("<u2")
 
 
@@ -71,7 +76,58 @@ class Corpus:
         return tuple(sorted(self.report.of_split(split), key=lambda piece: piece.start))
 
 
-def write_split(folder: Path, split: str, pieces: list[np.ndarray]) -> None:
+@dataclass(slots=True, kw_only=True)
+class Spool:
+    """Events of pieces on disk until it is known who goes where; a corpus need not fit into memory.
+
+    Attributes:
+        n_attributes: K.
+        rows: First row of each piece, and the row after the last.
+    """
+
+    n_attributes: int
+    rows: list[int] = field(default_factory=lambda: [0])
+    _file: BinaryIO
+
+    def add(self, ids: np.ndarray) -> None:
+        """Write the events (T, K) of a further piece.
+
+        Raises:
+            OSError: The disk is full.
+        """
+        self._file.write(ids.astype(_DTYPE).tobytes())
+        self.rows.append(self.rows[-1] + len(ids))
+
+    def read(self, piece: int) -> np.ndarray:
+        """Return the events of a piece by its number, uint16 (T, K)."""
+        row_bytes = self.n_attributes * _DTYPE.itemsize
+        self._file.seek(self.rows[piece] * row_bytes)
+        data = self._file.read((self.rows[piece + 1] - self.rows[piece]) * row_bytes)
+        return np.frombuffer(data, dtype=_DTYPE).reshape(-1, self.n_attributes)
+
+
+@contextmanager
+def spool(folder: Path, n_attributes: int) -> Iterator[Spool]:
+    """Keep events in a folder, which is made if it is missing, as long as the context lasts.
+
+    Raises:
+        CorpusError: The folder cannot be written.
+    """
+    path = folder / _SPOOL
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(path, "w+b") as file:
+            yield Spool(n_attributes=n_attributes, _file=file)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    finally:
+        with suppress(OSError):  # where no file can be, none is left
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # it holds something, unless the music was refused
+            folder.rmdir()
+
+
+def write_split(folder: Path, split: str, pieces: Iterable[np.ndarray]) -> None:
     """Write the events (T, K) of a split's pieces one after another.
 
     Raises:
@@ -106,8 +162,8 @@ def open_corpus(folder: Path) -> Corpus | None:
     if not is_file(folder / INDEX):
         return None
     try:
-        index = configio.load_json(folder / INDEX, CorpusIndex)
-    except ConfigError:
+        index = configio.from_mapping(CorpusIndex, _index_data(folder / INDEX), where=INDEX)
+    except (ConfigError, OSError, ValueError, RecursionError):
         return None
     corpus = Corpus(folder=folder, index=index)
     for split in SPLITS:
@@ -119,6 +175,12 @@ def open_corpus(folder: Path) -> Corpus | None:
         if file.stat().st_size != expected:
             return None
     return corpus
+
+
+def _index_data(path: Path) -> object:
+    # Not by `load_json`, whose limit of size is for settings: this names every file of a corpus.
+    with path.open("rb") as file:
+        return configio.strict_json(file.read(_MOST_INDEX_BYTES))
 
 
 def unwritable(folder: Path, error: OSError) -> CorpusError:

@@ -5,9 +5,17 @@ numba takes half a second to import, so it waits until an engine is made.
 
 from __future__ import annotations
 
-from musicgen.engine.choice import ENGINES, make_engine
+from musicgen.engine.choice import ENGINES, engine_to_ask_for, make_engine
 from musicgen.engine.filters import Filters
 from musicgen.engine.steps import Engine, StepDecoder
 from musicgen.engine.torch_steps import TorchEngine
 
-__all__ = ["ENGINES", "Engine", "Filters", "StepDecoder", "TorchEngine", "make_engine"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "Filters",
+    "StepDecoder",
+    "TorchEngine",
+    "engine_to_ask_for",
+    "make_engine",
+]

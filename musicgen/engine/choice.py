@@ -50,6 +50,17 @@ def make_engine(decoder: Decoder, wanted: str = "auto") -> Engine:
         return TorchEngine(decoder, warnings=(sentence,))
 
 
+def engine_to_ask_for(name: str) -> str | None:
+    """Return which of `ENGINES` to ask for to get an engine of that name; None if there is none.
+
+    An engine's own name says more than what is asked for: "numba-int8" is the engine "numba".
+    """
+    fitting = [
+        each for each in ENGINES if each != "auto" and (name == each or name.startswith(f"{each}-"))
+    ]
+    return max(fitting, key=len, default=None)
+
+
 def _fast_engine(decoder: Decoder, name: str, device: str) -> Engine:
     if name.startswith("numba"):
         from musicgen.engine.numba_steps import NumbaEngine

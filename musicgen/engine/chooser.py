@@ -26,7 +26,7 @@ class Chooser:
         self._filters = np.zeros(4, dtype=np.float64)
         self._scores = np.zeros(largest, dtype=np.float32)
         self._chances = np.zeros(largest, dtype=np.float64)
-        self._heap = np.zeros(largest, dtype=np.int64)
+        self._ids = np.zeros(largest, dtype=np.int64)
 
     def try_out(self) -> None:
         """Draw once: numba compiles when a function is first called."""
@@ -42,7 +42,7 @@ class Chooser:
         # To numba a read-only mask is of another type, for which it would compile once more.
         mask = self._allowed[: len(logits)]
         mask[:] = allowed
-        chosen = self._draw(logits, mask, values, uniform, self._scores, self._chances, self._heap)
+        chosen = self._draw(logits, mask, values, uniform, self._scores, self._chances, self._ids)
         if chosen == NO_NUMBER:
             raise NoNumbersError
         if chosen == NOTHING_ALLOWED:

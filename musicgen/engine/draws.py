@@ -1,7 +1,7 @@
 """The filters of `filters`, compiled: from scores to a choice in a few microseconds.
 
-Same choices, made without sorting the whole vocabulary: the best are taken from a heap one by one
-until there are enough. Letters: V the vocabulary of one attribute.
+Same choices, made without sorting the whole vocabulary: the best are parted from the others, in
+whatever order. Letters: V the vocabulary of one attribute.
 
 This module imports numba: import it only where something is to be computed.
 """
@@ -21,7 +21,7 @@ NO_NUMBER, NOTHING_ALLOWED = -1, -2
 _INFINITY = np.float32(np.inf)
 
 
-def draw(logits, allowed, filters, uniform, scores, weights, heap):
+def draw(logits, allowed, filters, uniform, scores, weights, ids):
     """Return the id chosen, NO_NUMBER or NOTHING_ALLOWED.
 
     Args:
@@ -31,7 +31,7 @@ def draw(logits, allowed, filters, uniform, scores, weights, heap):
         uniform: float64, in [0, 1).
         scores: float32 (V or more), room to compute.
         weights: float64 (V or more), likewise.
-        heap: int64 (V or more), likewise.
+        ids: int64 (V or more), likewise.
     """
     temperature, top_k, top_p, min_p = filters[0], int(filters[1]), filters[2], filters[3]
     n_ids, best = logits.size, -1
@@ -52,10 +52,10 @@ def draw(logits, allowed, filters, uniform, scores, weights, heap):
         scores[i] = (logits[i] - logits[best]) / heat if allowed[i] else -_INFINITY
         if scores[i] > -_INFINITY:
             weights[i] = math.exp(np.float64(scores[i]))
-            heap[n_left] = i
+            ids[n_left] = i
             n_left += 1
     if 0 < top_k < n_left or top_p < 1.0:
-        _keep_best(scores, weights, heap[:n_left], top_k, top_p)
+        _keep_best(scores, weights, ids[:n_left], top_k, top_p)
     total = 0.0
     for i in range(n_ids):
         weights[i] = weights[i] if scores[i] >= floor else 0.0
@@ -77,56 +77,43 @@ def _passed(weights, mark):
 
 
 @njit(**EXACT)
-def _keep_best(scores, weights, heap, top_k, top_p):
+def _keep_best(scores, weights, ids, top_k, top_p):
     """Leave weight to the `top_k` best, and of those to the first that reach `top_p` together."""
-    n_left, n_taken = heap.size, 0
-    for at in range(n_left // 2 - 1, -1, -1):
-        _sink(scores, heap, at, n_left)
-    total = 0.0
-    if 0 < top_k < heap.size:
-        while n_taken < top_k:
-            n_taken += 1
-            total += weights[_take_best(scores, heap, heap.size - n_taken + 1)]
-    else:
-        top_k = heap.size
-        for i in heap:
+    n_kept, total = ids.size, 0.0
+    if 0 < top_k < n_kept:
+        n_kept = _find_best(scores, weights, ids, top_k, np.inf)
+    if top_p < 1.0:
+        for i in ids[:n_kept]:
             total += weights[i]
-    n_kept, running = 0, 0.0
-    while n_kept < top_k and (n_kept == 0 or running < top_p - TIE or top_p >= 1.0):
-        n_kept += 1
-        if n_taken < n_kept:
-            n_taken = n_kept
-            _take_best(scores, heap, heap.size - n_taken + 1)
-        running += weights[heap[heap.size - n_kept]] / total
-    for at in range(heap.size - n_kept):
-        weights[heap[at]] = 0.0
+        n_kept = _find_best(scores, weights, ids[:n_kept], n_kept, (top_p - TIE) * total)
+    for i in ids[n_kept:]:
+        weights[i] = 0.0
 
 
 @njit(**EXACT)
-def _take_best(scores, heap, n_left):
-    """Move the best of the first `n_left` behind the others, and return it."""
-    best = heap[0]
-    heap[0] = heap[n_left - 1]
-    heap[n_left - 1] = best
-    _sink(scores, heap, 0, n_left - 1)
-    return best
+def _find_best(scores, weights, ids, most, enough):
+    """Move the best ids to the front, and return how many: `most`, or those that weigh `enough`.
 
-
-@njit(**EXACT)
-def _sink(scores, heap, at, n_left):
-    """Let the id at `at` sink until none below it is better; of equals the first is the better."""
-    sinking = heap[at]
-    while True:
-        below = 2 * at + 1
-        if below >= n_left:
-            break
-        if below + 1 < n_left and _is_better(scores, heap[below + 1], heap[below]):
-            below += 1
-        if not _is_better(scores, heap[below], sinking):
-            break
-        heap[at] = heap[below]
-        at = below
-    heap[at] = sinking
+    As Hoare's selection: only the side of the pivot where the last of them lies is looked at again.
+    """
+    low, high, weight = 0, ids.size, 0.0  # those before `low` are kept, those from `high` on not
+    while low < high and not (low >= most or (low > 0 and weight >= enough)):
+        pivot = ids[(low + high) // 2]
+        ids[(low + high) // 2] = ids[low]
+        ids[low] = pivot
+        behind, better = low + 1, 0.0
+        for i in range(low + 1, high):
+            if _is_better(scores, ids[i], pivot):
+                ids[i], ids[behind] = ids[behind], ids[i]
+                better += weights[ids[behind]]
+                behind += 1
+        behind -= 1
+        ids[low], ids[behind] = ids[behind], pivot
+        if behind >= most or (behind > 0 and weight + better >= enough):
+            high = behind
+        else:
+            low, weight = behind + 1, weight + better + weights[pivot]
+    return low
 
 
 @njit(**EXACT)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from musicgen.engine.layout import BLOCK, ROWS, TOKENS, VALUE_ROWS
+from musicgen.engine.layout import AHEAD, BLOCK, ROWS, TOKENS, VALUE_ROWS
 from musicgen.engine.numerics import (
     EXACT,
     ONE,
@@ -32,26 +32,32 @@ from musicgen.engine.numerics import (
     spread,
     sum_rows,
 )
-from musicgen.engine.opening import opened
+from musicgen.engine.opening import opened, opened_take
 from musicgen.engine.vectors import make_tile, part
 
 _joined = njit(inline="always", **EXACT)
 
-_multiply_one = make_tile(ROWS, 1, 2)
-_multiply_block = make_tile(ROWS, BLOCK, 1)
-_multiply_values = make_tile(VALUE_ROWS, 1, 8)
+_multiply_one = make_tile(ROWS, 1, 2, 1, ahead=AHEAD)
+_multiply_block = make_tile(ROWS, BLOCK, 1, 1, ahead=AHEAD)
+_multiply_keys = make_tile(ROWS, 1, 2, 1)
+_multiply_values = make_tile(VALUE_ROWS, 1, 8, 8)
 
 
-def read_events(plan, matrix, narrow_, ids, start):
-    """Read T ≤ TOKENS events (T, K) at positions `start` …, and leave the state in `work.state`.
+def read_events(plan, matrix, narrow_, ids, takes):
+    """Read T ≤ TOKENS events (T, K), of one take or of several, and leave each take's state.
 
-    Returns False, with nothing read, if an id is outside its attribute's vocabulary.
+    A weight is fetched once for all of them. Which events are read together changes nothing:
+    the sums of a row are made in the same order for one event as for many.
+
+    Args:
+        plan: Of any of the takes: in its room is computed.
+        matrix: `Weights.matrix`.
+        narrow_: `Work.narrow` of the plan.
+        ids: int64 (T, K), each within its vocabulary; the events of a take in their order.
+        takes: int64 (T · PLACE), see `opened_take`.
     """
-    sizes, weights, cache, work = opened(plan, matrix, narrow_)
+    sizes, weights, work = opened(plan, matrix, narrow_)
     d, n_ff, n_tokens = sizes.d_model, sizes.d_ff, ids.shape[0]
-    for t in range(n_tokens):
-        if not are_ids(ids[t], weights.n_ids):
-            return False
     for t in range(n_tokens):
         x = part(work.x, t * sizes.stride, d)
         sum_rows(weights.embedding, weights.first_id, ids[t], x)
@@ -71,14 +77,16 @@ def read_events(plan, matrix, narrow_, ids, start):
                 if branch:
                     gate(part(work.y, t * sizes.stride, 2 * n_ff), h)
                 else:
-                    _attend(sizes, weights, cache, work, layer, norm + d, start + t, t)
+                    cache, _, position = opened_take(takes, t, plan, matrix)
+                    _attend(sizes, weights, cache, work, layer, norm + d, position, t)
                 _narrowed(h, work, t)
             at, row = _project(sizes, weights, work, at, row, n_inner, d, n_tokens)
             for t in range(n_tokens):
                 add(part(work.y, t * sizes.stride, d), part(work.x, t * sizes.stride, d))
     gain = part(weights.norm, sizes.n_layers * sizes.layer_norms, d)
-    rms_norm(part(work.x, (n_tokens - 1) * sizes.stride, d), gain, work.state)
-    return True
+    for t in range(n_tokens):
+        _, state, _ = opened_take(takes, t, plan, matrix)
+        rms_norm(part(work.x, t * sizes.stride, d), gain, state)
 
 
 def score_attribute(plan, matrix, narrow_, previous, logits):
@@ -86,7 +94,7 @@ def score_attribute(plan, matrix, narrow_, previous, logits):
 
     Returns False, with nothing done, if an id is outside its attribute's vocabulary.
     """
-    sizes, weights, _, work = opened(plan, matrix, narrow_)
+    sizes, weights, work = opened(plan, matrix, narrow_)
     d, n_ff, k = sizes.d_model, sizes.d_head_ff, previous.size
     if not are_ids(previous, weights.n_ids):
         return False
@@ -204,7 +212,7 @@ def _attend(sizes, weights, cache, work, layer, gains, position, t):
 @njit(**EXACT)
 def _score_keys(keys, at, query, q0, n_groups, tile, scale, s0, q_scale, t, score, n_positions):
     for first in range(0, n_positions, ROWS):
-        _multiply_one(
+        _multiply_keys(
             keys, at, query, q0, 0, n_groups,
             scale, s0 + first, q_scale, t, score, first, 0,
         )  # fmt: skip

@@ -21,7 +21,7 @@ from musicgen.engine.filters import Filters
 from musicgen.engine.graphs import Capture, as_it_is
 from musicgen.engine.rendezvous import Rendezvous
 from musicgen.engine.static_steps import StaticSteps
-from musicgen.engine.steps import Event
+from musicgen.engine.steps import Event, StepDecoder
 from musicgen.model import Decoder
 
 N_LANES = 8
@@ -50,6 +50,7 @@ class LanesEngine:
             n_lanes: How many takes share a step.
         """
         self.takes_at_once = n_lanes
+        self.takes_a_thread = 1  # they meet in `Batch`
         self.window, self.vocab_sizes = decoder.config.max_seq_len, decoder.config.vocab_sizes
         self._decoder = copy.deepcopy(decoder).to(dtype).eval()
         self._capture = capture or as_it_is
@@ -86,6 +87,10 @@ class LanesEngine:
         steps = LaneSteps(self, lane)
         weakref.finalize(steps, self._given_back.put, lane).atexit = False
         return steps
+
+    def read_together(self, takes: Sequence[StepDecoder]) -> list[bool]:
+        """Nothing waits to be read; see `Engine`."""
+        return [True] * len(takes)
 
     def _set_up_lanes(self) -> None:
         with self._device:

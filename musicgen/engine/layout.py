@@ -23,6 +23,12 @@ TOKENS, BLOCK = 16, 4
 """Events that are read in one go while a prompt is read, and those of them that meet a tile at
 once: the tile is fetched from afar once for all of them, and from nearby once a block."""
 
+AHEAD = 4096
+"""Bytes of weights that are fetched ahead. Measured, 1,024 to 8,192: far enough, and all alike."""
+
+PLACE = 3
+"""Numbers that say where an event belongs: address and size of its take's plan, its position."""
+
 ALIGNMENT = 64  # bytes of a cache line: a load that crosses two lines costs two
 
 

@@ -1,4 +1,7 @@
-"""The fast way on a CPU: a step is one call of compiled code, on one thread.
+"""The fast way on a CPU: compiled code reads events of one take or of several, on one thread.
+
+Events wait until scores are asked for, or until somebody has those of several takes read in one
+go: then the weights are fetched once for all. Which it was changes no number; see `kernels`.
 
 Shapes: T events, K attributes, C width of the model, V ids of an attribute. This module imports
 numba: import it only where something is to be computed.
@@ -15,8 +18,11 @@ from musicgen.engine.chooser import Chooser
 from musicgen.engine.filters import Filters
 from musicgen.engine.layout import TOKENS, make_plan
 from musicgen.engine.packing import empty_cache, empty_work, pack_weights
-from musicgen.engine.steps import Event
+from musicgen.engine.steps import Event, StepDecoder
 from musicgen.model import Decoder
+
+TAKES_A_THREAD = 8
+"""More takes read together gain little: by then arithmetic costs more than fetching weights."""
 
 
 class NumbaEngine:
@@ -31,17 +37,53 @@ class NumbaEngine:
         """
         self.name = "numba-int8" if as_int8 else "numba-float32"
         self.takes_at_once: int | None = None
+        self.takes_a_thread = TAKES_A_THREAD
         self.window = decoder.config.max_seq_len
         self.vocab_sizes = decoder.config.vocab_sizes
         self.sizes, self.weights = pack_weights(decoder, as_int8=as_int8)
+        self._read = compiled.read_events()
         self._try_out()
         self.warnings = compiled.warnings_about(
-            compiled.read_events(), compiled.score_attribute(), compiled.draw()
+            self._read, compiled.score_attribute(), compiled.draw()
         )
 
     def begin(self) -> NumbaSteps:
         """Return a decoder that has read nothing."""
         return NumbaSteps(self)
+
+    def read_together(self, takes: Sequence[StepDecoder]) -> list[bool]:
+        """Read events of several takes in one go; see `Engine`."""
+        mine = [take for take in takes if isinstance(take, NumbaSteps)]
+        waiting = [take for take in mine if take.unread]
+        for begin in range(0, len(waiting), TOKENS):
+            self.read_some(waiting[begin : begin + TOKENS])
+        return [not (isinstance(take, NumbaSteps) and take.unread) for take in takes]
+
+    def read_some(self, takes: Sequence[NumbaSteps]) -> None:
+        """Read one event of each of 1 to TOKENS takes, and more of the first that have more.
+
+        Args:
+            takes: Takes of this engine that have events to read.
+        """
+        ids: list[Event] = []
+        places: list[tuple[int, int, int]] = []
+        n_each: list[int] = []
+        for i, take in enumerate(takes):
+            n_others = len(takes) - i - 1
+            n_each.append(min(len(take.unread), TOKENS - len(ids) - n_others))
+            ids += take.unread[: n_each[i]]
+            places += [(*take.place, take.n_read + n) for n in range(n_each[i])]
+        room = takes[0]
+        self._read(
+            room.plan,
+            self.weights.matrix,
+            room.narrow,
+            np.array(ids, dtype=np.int64),
+            np.array(places, dtype=np.int64).ravel(),
+        )
+        for take, n in zip(takes, n_each, strict=True):
+            take.n_read += n
+            del take.unread[:n]
 
     def _try_out(self) -> None:
         """Make one event, which compiles everything that a take will call."""
@@ -52,25 +94,35 @@ class NumbaEngine:
 
 
 class NumbaSteps:
-    """A `StepDecoder` by compiled code: this take's cache, and room to compute."""
+    """A `StepDecoder` by compiled code: this take's cache, and room to compute.
+
+    Attributes:
+        unread: Events that come behind those that were read.
+        n_read: How many were read.
+        plan: What the compiled code opens again, see `layout.make_plan`;
+        narrow: `Work.narrow` of the plan;
+        place: its address and size.
+    """
 
     def __init__(self, engine: NumbaEngine) -> None:
         self._engine = engine
-        self._read, self._score = compiled.read_events(), compiled.score_attribute()
+        self._score = compiled.score_attribute()
         self._chooser = Chooser(engine.vocab_sizes)
         self._cache = empty_cache(engine.sizes)
         self._work = empty_work(engine.sizes)
-        self._plan = make_plan(engine.sizes, engine.weights, self._cache, self._work)
-        self._event = np.zeros((1, len(engine.vocab_sizes)), dtype=np.int64)
+        self.narrow = self._work.narrow
+        self.plan = make_plan(engine.sizes, engine.weights, self._cache, self._work)
+        self.place = (self.plan.ctypes.data, self.plan.size)
         self._previous = [np.zeros(k, dtype=np.int64) for k in range(len(engine.vocab_sizes))]
         self._logits = [np.zeros(size, dtype=np.float32) for size in engine.vocab_sizes]
-        self._length = 0
-        self._has_state = False
+        self.unread: list[Event] = []
+        self.n_read = 0
+        self._has_last = False  # whether an event came since the last step back
 
     @property
     def length(self) -> int:
-        """How many events it has read."""
-        return self._length
+        """How many events it has taken."""
+        return self.n_read + len(self.unread)
 
     @property
     def capacity(self) -> int:
@@ -78,51 +130,47 @@ class NumbaSteps:
         return self._engine.window
 
     def prefill(self, events: Sequence[Event]) -> None:
-        """Read T ≥ 1 events, some side by side; see `StepDecoder`."""
+        """Take T ≥ 1 events; see `StepDecoder`."""
         if not len(events):
             raise ValueError("there must be at least one event to read")
-        ids = np.array(events, dtype=np.int64)
-        if ids.shape[1] != self._event.shape[1]:
-            raise ValueError(f"events of shape {ids.shape} are not (T, {self._event.shape[1]})")
-        self._check_room(len(ids))
-        for begin in range(0, len(ids), TOKENS):
-            self._read_part(ids[begin : begin + TOKENS])
+        sizes = self._engine.vocab_sizes
+        for event in events:
+            if len(event) != len(sizes):
+                raise ValueError(f"{event} are not {len(sizes)} ids")
+            # Now, and not when it is read: compiled code looks at no bounds.
+            if not all(0 <= i < size for i, size in zip(event, sizes, strict=True)):
+                raise ValueError(f"an id of {event} is outside its attribute's vocabulary")
+        if self.length + len(events) > self.capacity:
+            raise ValueError(
+                f"{len(events)} more events do not fit: {self.length} of {self.capacity} taken"
+            )
+        self.unread += events
+        self._has_last = True
 
     def append(self, event: Event) -> None:
-        """Read one more event; see `StepDecoder`."""
-        self._check_room(1)
-        self._event[0] = event  # refuses another number of ids
-        self._read_part(self._event)
-
-    def _check_room(self, n_events: int) -> None:
-        if self._length + n_events > self.capacity:
-            raise ValueError(
-                f"{n_events} more events do not fit: {self._length} of {self.capacity} read"
-            )
-
-    def _read_part(self, ids: np.ndarray) -> None:
-        matrix, narrow = self._engine.weights.matrix, self._work.narrow
-        if not self._read(self._plan, matrix, narrow, ids, self._length):
-            raise ValueError("an id is outside its attribute's vocabulary")
-        self._length += len(ids)
-        self._has_state = True
+        """Take one more event; see `StepDecoder`."""
+        self.prefill((event,))
 
     def truncate(self, length: int) -> None:
         """Keep the first `length` events; see `StepDecoder`."""
-        if not 0 <= length <= self._length:
-            raise ValueError(f"cannot step back to {length} of {self._length} positions")
-        self._length = length
-        self._has_state = False
+        if not 0 <= length <= self.length:
+            raise ValueError(f"cannot step back to {length} of {self.length} positions")
+        self.n_read = min(self.n_read, length)
+        del self.unread[length - self.n_read :]
+        self._has_last = False
 
     def logits(self, k: int, previous: Event) -> np.ndarray:
         """Score attribute `k` of the next event; see `StepDecoder`."""
-        if not self._has_state:
+        if not self._has_last:
             raise ValueError("no event was read since the last step back")
+        while self.unread:
+            self._engine.read_some((self,))
         engine, logits, decided = self._engine, self._logits[k], self._previous[k]
-        matrix, narrow = engine.weights.matrix, self._work.narrow
         if len(previous) == k:
             decided[:] = previous
-        if len(previous) != k or not self._score(self._plan, matrix, narrow, decided, logits):
+        if len(previous) != k or not self._score(
+            self.plan, engine.weights.matrix, self.narrow, decided, logits
+        ):
             raise ValueError(f"{previous} are not the ids before attribute {k}")
         return logits
 

@@ -16,11 +16,14 @@ Event = tuple[int, ...]
 
 
 class StepDecoder(Protocol):
-    """One take's decoder: the events it has read, and scores for the next one."""
+    """One take's decoder: the events it has read, and scores for the next one.
+
+    Events may wait to be read until scores are asked for; what is wrong with them is said at once.
+    """
 
     @property
     def length(self) -> int:
-        """How many events it has read."""
+        """How many events it has read, or has yet to read."""
         ...
 
     @property
@@ -97,7 +100,30 @@ class Engine(Protocol):
 
     @property
     def takes_at_once(self) -> int | None:
-        """How many takes are best made at a time; None: one a core."""
+        """How many takes are best made at a time, each in a thread; None: a thread a core."""
+        ...
+
+    @property
+    def takes_a_thread(self) -> int:
+        """How many takes a thread may best make by turns: what they read is read together.
+
+        Where it is 1, nothing is read together, and an event is read when it is appended.
+        """
+        ...
+
+    def read_together(self, takes: Sequence[StepDecoder]) -> list[bool]:
+        """Read events of several takes in one go; nobody else may use them meanwhile.
+
+        One event of each is read, and of a long prompt some more, but never so many that the others
+        would have to wait for long. It changes nothing: what a take has not read by then, it reads
+        when scores are asked for.
+
+        Args:
+            takes: Takes of this engine.
+
+        Returns:
+            Of each take, whether nothing is left to be read.
+        """
         ...
 
     def begin(self) -> StepDecoder:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from musicgen.engine.filters import Filters, checked_logits, choose, filtered_probabilities
-from musicgen.engine.steps import Event
+from musicgen.engine.steps import Event, StepDecoder
 from musicgen.model import Decoder, KVCache
 
 PREFILL_CHUNK = 256
@@ -26,11 +26,16 @@ class TorchEngine:
         self.name = "torch"
         self.warnings = warnings
         self.takes_at_once: int | None = None
+        self.takes_a_thread = 1
         self._decoder = decoder
 
     def begin(self) -> TorchSteps:
         """Return a decoder that has read nothing."""
         return TorchSteps(self._decoder)
+
+    def read_together(self, takes: Sequence[StepDecoder]) -> list[bool]:
+        """Nothing waits to be read; see `Engine`."""
+        return [True] * len(takes)
 
 
 class TorchSteps:

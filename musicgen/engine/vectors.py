@@ -27,7 +27,9 @@ _INTS, _FLOATS = ir.VectorType(_INT, LANES), ir.VectorType(_FLOAT, LANES)
 _FUSED = ("contract",)  # lets a machine with fused multiply-add use it, and no other one pay for it
 
 
-def make_tile(n_rows: int, n_vectors: int, unroll: int) -> Callable[..., None]:
+def make_tile(
+    n_rows: int, n_vectors: int, unroll: int, unroll_float32: int, *, ahead: int = 0
+) -> Callable[..., None]:
     """Return a compiled-code function that multiplies one tile with `n_vectors` vectors.
 
     Its arguments, all arrays one-dimensional and contiguous, each followed by where to begin:
@@ -39,13 +41,15 @@ def make_tile(n_rows: int, n_vectors: int, unroll: int) -> Callable[..., None]:
         x_scale, t0         float32, one a vector
         y, y0, y_stride     the results: float32, R rows every `y_stride`
 
-    Fetching weights ahead was tried and gained nothing: the machine does it by itself.
-
     Args:
         n_rows: Rows R of the tile, a multiple of 16.
         n_vectors: How many vectors; a weight is loaded once for all of them.
         unroll: Groups of columns a turn, each summed by itself: sums that wait for one another
             are slow.
+        unroll_float32: The same for float32, where it is part of what is computed: tiles that are
+            to give equal sums must have it alike.
+        ahead: How many bytes ahead int8 weights are fetched, for a matrix that comes from afar: the
+            machine by itself begins anew at each page. 0 leaves it to the machine.
     """
 
     # numba reads the names of the parameters; types are given by the arrays passed in.
@@ -59,7 +63,9 @@ def make_tile(n_rows: int, n_vectors: int, unroll: int) -> Callable[..., None]:
                 array = context.make_array(signature.args[i])(context, builder, args[i])
                 return builder.gep(array.data, [args[i + 1]])
 
-            tile = _Tile(builder, n_rows, n_vectors, unroll, is_int=w.dtype == types.int8)
+            is_int = w.dtype == types.int8
+            turn = unroll if is_int else unroll_float32
+            tile = _Tile(builder, n_rows, n_vectors, turn, ahead=ahead * is_int, is_int=is_int)
             tile.multiply(pointer(0), pointer(2), args[4], args[5])
             tile.store(pointer(6), pointer(8), pointer(10), args[12])
             return context.get_dummy_value()
@@ -73,9 +79,9 @@ class _Tile:
     """Writes the code of one tile: `n_vectors` · R / 16 sums, kept in registers."""
 
     def __init__(
-        self, builder: Any, n_rows: int, n_vectors: int, unroll: int, *, is_int: bool
+        self, builder: Any, n_rows: int, n_vectors: int, unroll: int, *, ahead: int, is_int: bool
     ) -> None:
-        self._b, self._is_int = builder, is_int
+        self._b, self._is_int, self._ahead = builder, is_int, ahead
         self._n_rows, self._n_vectors, self._unroll = n_rows, n_vectors, unroll
         self._parts = n_rows // LANES
         self._kind = _INTS if is_int else _FLOATS
@@ -124,6 +130,8 @@ class _Tile:
                 weights.append(b.sext(loaded, ir.VectorType(_INT, 2 * LANES)))
             else:
                 weights.append(_vector(b, at, _FLOATS, 4))
+        if self._ahead:
+            self._fetch(b.gep(w, [b.add(first, _long(self._ahead))]))
         for t in range(self._n_vectors):
             column = b.add(b.mul(x_stride, _long(t)), b.mul(group, _long(self._group)))
             spread = self._spread(b.gep(x, [column]))
@@ -131,6 +139,14 @@ class _Tile:
                 into = self._sum(t, part, i)
                 product = self._product(weights[part], spread)
                 b.store(self._plus(b.load(into), product), into)
+
+    def _fetch(self, at: Any) -> None:
+        """Have a line brought near; where nothing lies, nothing happens."""
+        b = self._b
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
+        fetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch")
+        to_read, to_all_caches, data = (ir.Constant(_INT, value) for value in (0, 3, 1))
+        b.call(fetch, [at, to_read, to_all_caches, data])
 
     def _spread(self, at: Any) -> Any:
         """Load one group of a vector, and repeat it for every row."""

@@ -20,6 +20,7 @@ from musicgen.evaluation.excerpts import (
 )
 from musicgen.evaluation.faults import Faults, find_faults, is_released, meets_length
 from musicgen.evaluation.folders import FolderProgress, FolderReport, compare_folder
+from musicgen.evaluation.ranges import RangedFigure, Ranges, ranges_of
 from musicgen.evaluation.references import load_reference
 from musicgen.evaluation.spread import Reference, make_reference
 from musicgen.evaluation.statistics import STATISTICS, Measured, Statistics, measure
@@ -42,6 +43,8 @@ __all__ = [
     "FolderProgress",
     "FolderReport",
     "Measured",
+    "RangedFigure",
+    "Ranges",
     "Reference",
     "Statistics",
     "Surprise",
@@ -61,6 +64,7 @@ __all__ = [
     "make_reference",
     "measure",
     "meets_length",
+    "ranges_of",
     "read_pieces",
     "sliding_windows",
     "surprise",

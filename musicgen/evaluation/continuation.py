@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musicgen.corpus.keys import sounding_seconds
 from musicgen.evaluation.distance import js_distance
 from musicgen.evaluation.excerpts import Excerpt
-from musicgen.evaluation.keys import sounding_seconds
 from musicgen.evaluation.onsets import onsets
 
 TRAITS = ("key", "density", "register", "dynamics", "tempo")

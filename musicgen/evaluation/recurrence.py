@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musicgen.evaluation.keys import sounding_seconds
+from musicgen.corpus.keys import sounding_seconds
 from musicgen.midi import NoteTable
 
 PASSAGE_S = 4.0

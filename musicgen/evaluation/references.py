@@ -47,6 +47,26 @@ def load_reference(seconds: float, path: Path | None = None) -> Reference:
     Raises:
         ConfigError: The file cannot be used, or has none of this length.
     """
+    references = load_references(path)
+    for reference in references:
+        if reference.seconds == seconds:
+            return reference
+    lengths = ", ".join(f"{reference.seconds:g}" for reference in references)
+    raise ConfigError(
+        f"There is no reference for excerpts of {seconds:g} s; there is one for {lengths} s.",
+        hint="Choose one of these lengths, or compare with a folder of music.",
+    )
+
+
+def load_references(path: Path | None = None) -> tuple[Reference, ...]:
+    """Return the references of a file, one for each length of excerpts.
+
+    Args:
+        path: The file; None for the one that ships.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
     path = asset_dir("checkpoints") / FILE if path is None else path
     file = configio.load_json(path, ReferenceFile)
     if (file.format, file.version) != (FORMAT, VERSION):
@@ -61,14 +81,8 @@ def load_reference(seconds: float, path: Path | None = None) -> Reference:
             hint="Make it anew with checkpoints/make_statistics.py.",
         )
     for reference in file.references:
-        if reference.seconds == seconds:
-            _check_names(reference, path)
-            return reference
-    lengths = ", ".join(f"{reference.seconds:g}" for reference in file.references)
-    raise ConfigError(
-        f"There is no reference for excerpts of {seconds:g} s; there is one for {lengths} s.",
-        hint="Choose one of these lengths, or compare with a folder of music.",
-    )
+        _check_names(reference, path)
+    return file.references
 
 
 def reference_file(references: Sequence[Reference]) -> ReferenceFile:

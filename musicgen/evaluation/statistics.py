@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from musicgen.corpus.keys import key_correlations, sounding_seconds, tonic_of
 from musicgen.evaluation.excerpts import Excerpt
 from musicgen.evaluation.histograms import HISTOGRAM_EDGES, shares
-from musicgen.evaluation.keys import key_correlations, sounding_seconds, tonic_of
 from musicgen.evaluation.onsets import onsets, sounding_time
 from musicgen.evaluation.recurrence import repeated_share, self_similarity
 from musicgen.midi import NoteTable

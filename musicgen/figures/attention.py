@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musicgen.figures.canvas import Canvas
-from musicgen.figures.colours import Theme, magma, theme_named
+from musicgen.figures.colours import Theme, theme_named, weight_colours
 from musicgen.figures.ticks import clock, marks, round_step, time_step
+from musicgen.figures.vector import Form, sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 GAMMA = 0.6  # brings out small weights, which a linear scale leaves black
@@ -26,24 +29,30 @@ _GAP_PX = 6
 _LINE_PX = 18
 
 
-def attention_png(
+def attention_figure(
     weights: ArrayLike,
     *,
     times_s: ArrayLike | None = None,
+    lines: Sequence[tuple[float, str]] | None = None,
+    unit: str | None = None,
     title: str = "",
     gamma: float = GAMMA,
     size_px: int = 900,
     theme: str = "light",
+    form: Form = "png",
 ) -> bytes:
-    """Draw one head's attention as a PNG picture, each row scaled by its maximum.
+    """Draw one head's attention as a picture, each row scaled by its maximum.
 
     Args:
         weights: (T, T); what lies above the diagonal, the future, is left blank if it is all zero.
         times_s: When each event sounds, ascending (T,): the axes then count seconds, not events.
+        lines: Marks of the axes instead, ascending: where, in events, and what is written there.
+        unit: What the axes count; by default events or time.
         title: Written above.
         gamma: Exponent of the scale; 1 is linear.
         size_px: Side of the map.
         theme: "light" or "dark".
+        form: "png" or "svg".
 
     Raises:
         ValueError: The weights are not square, or the times not as many.
@@ -52,13 +61,13 @@ def attention_png(
     n_events = len(square)
     top = _MARGIN_PX + (_TITLE_PX if title else 0)
     left = _MARGIN_PX + _AXIS_PX
-    canvas = Canvas(left + size_px + 96, top + size_px + _AXIS_PX, theme_named(theme))
+    canvas = sheet(form, left + size_px + 96, top + size_px + _AXIS_PX, theme_named(theme))
     if title:
         _title(canvas, left, title)
     canvas.paste(_map(square, size_px, gamma, canvas.theme), left, top, size_px, size_px)
     frame = canvas.theme.strong_line
     canvas.box(left - 1, top - 1, left + size_px + 1, top + size_px + 1, outline=frame)
-    for place, text in _marks(n_events, times_s, size_px):
+    for place, text in _marks(n_events, times_s, size_px, lines):
         at = place / n_events * size_px
         canvas.line([(left + at, top + size_px + 1), (left + at, top + size_px + 6)], frame)
         canvas.line([(left - 6, top + at), (left - 1, top + at)], frame)
@@ -66,16 +75,16 @@ def attention_png(
             left + at, top + size_px + 9, text, canvas.theme.soft_ink, size_px=12, anchor="ma"
         )
         canvas.text(left - 9, top + at, text, canvas.theme.soft_ink, size_px=12, anchor="rm")
-    unit = "event" if times_s is None else "time"
+    unit = unit or ("event" if times_s is None else "time")
     middle = left + size_px / 2
     looked_at, looking = f"{_LOOKED_AT} ({unit})", f"{_LOOKING} ({unit})"
     canvas.text(middle, top + size_px + 30, looked_at, canvas.theme.ink, anchor="ma")
     canvas.text_up(_MARGIN_PX, top + size_px / 2, looking, canvas.theme.ink)
     _scale(canvas, left + size_px + 20, top, size_px)
-    return canvas.png()
+    return canvas.finished()
 
 
-def layers_heads_png(
+def layers_heads_figure(
     weights: ArrayLike,
     *,
     first_layer: int = 0,
@@ -84,8 +93,9 @@ def layers_heads_png(
     gamma: float = GAMMA,
     cell_px: int = 150,
     theme: str = "light",
+    form: Form = "png",
 ) -> bytes:
-    """Draw all heads of all layers as a PNG picture, each row of each map scaled by its maximum.
+    """Draw all heads of all layers as a picture, each row of each map scaled by its maximum.
 
     Args:
         weights: (L, H, T, T).
@@ -95,6 +105,7 @@ def layers_heads_png(
         gamma: Exponent of the scale; 1 is linear.
         cell_px: Side of one map.
         theme: "light" or "dark".
+        form: "png" or "svg".
 
     Raises:
         ValueError: The weights are not (L, H, T, T).
@@ -108,7 +119,7 @@ def layers_heads_png(
     step = cell_px + _GAP_PX
     width = left + n_heads * step + 90
     bottom = top + n_layers * step
-    canvas = Canvas(width, bottom + 2 * _LINE_PX + _MARGIN_PX, theme_named(theme))
+    canvas = sheet(form, width, bottom + 2 * _LINE_PX + _MARGIN_PX, theme_named(theme))
     if title:
         _title(canvas, left, title)
     for head in range(n_heads):
@@ -129,7 +140,7 @@ def layers_heads_png(
     for line, text in enumerate((f"across: {_LOOKED_AT}", f"down: {_LOOKING}")):
         canvas.text(left, bottom + 4 + line * _LINE_PX, text, canvas.theme.ink)
     _scale(canvas, left + n_heads * step + 12, top, n_layers * step - _GAP_PX)
-    return canvas.png()
+    return canvas.finished()
 
 
 def _square(weights: ArrayLike) -> NDArray[np.float32]:
@@ -156,13 +167,20 @@ def _map(
         for axis in (0, 1):
             scaled = np.maximum.reduceat(scaled, starts, axis=axis)
             ahead = np.logical_and.reduceat(ahead, starts, axis=axis)
-    colours = magma(np.clip(scaled, 0, 1) ** gamma)
+    colours = weight_colours(np.clip(scaled, 0, 1) ** gamma, theme)
     colours[ahead] = theme.paper
     return colours
 
 
-def _marks(n_events: int, times_s: ArrayLike | None, size_px: int) -> list[tuple[float, str]]:
+def _marks(
+    n_events: int,
+    times_s: ArrayLike | None,
+    size_px: int,
+    lines: Sequence[tuple[float, str]] | None,
+) -> list[tuple[float, str]]:
     """Return where the axes' marks stand, in events, and their texts."""
+    if lines is not None:
+        return _apart(lines, n_events, size_px)
     if times_s is None:
         step = max(round_step(n_events, 10), 1.0)
         return [(at + 0.5, f"{at:.0f}") for at in marks(0, n_events - 1, step)]
@@ -170,18 +188,28 @@ def _marks(n_events: int, times_s: ArrayLike | None, size_px: int) -> list[tuple
     if times.shape != (n_events,):
         raise ValueError(f"there must be one time for each of {n_events} events, not {times.shape}")
     step = time_step(float(times[-1] - times[0]) or 1.0, size_px, apart_px=70)
+    found = [
+        (float(np.searchsorted(times, seconds)), clock(seconds, step))
+        for seconds in marks(float(times[0]), float(times[-1]), step)
+    ]
+    return _apart(found, n_events, size_px)
+
+
+def _apart(
+    lines: Sequence[tuple[float, str]], n_events: int, size_px: int
+) -> list[tuple[float, str]]:
+    """Leave out marks that would stand on the one before."""
     found: list[tuple[float, str]] = []
-    for seconds in marks(float(times[0]), float(times[-1]), step):
-        place = float(np.searchsorted(times, seconds))
+    for place, text in lines:
         if not found or (place - found[-1][0]) * size_px / n_events >= 40:
-            found.append((place, clock(seconds, step)))
+            found.append((place, text))
     return found
 
 
 def _scale(canvas: Canvas, x: float, y: float, height_px: float) -> None:
     """Draw what the colours mean."""
     height = min(height_px, 220)
-    levels = magma(np.linspace(1, 0, 110))[:, None]
+    levels = weight_colours(np.linspace(1, 0, 110), canvas.theme)[:, None]
     canvas.paste(levels, round(x), round(y), _BAR_PX, round(height))
     canvas.text(x + _BAR_PX + 6, y + 1, "row's", canvas.theme.soft_ink, size_px=11)
     canvas.text(x + _BAR_PX + 6, y + 15, "largest", canvas.theme.soft_ink, size_px=11)

@@ -26,7 +26,8 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text without line ends."""
     # Names come out of foreign files, and Pillow raises at a line end that has an anchor.
     return " ".join(text.split())
 
@@ -34,8 +35,14 @@ def _one_line(text: str) -> str:
 class Canvas:
     """Draws with coordinates that may be fractions: x to the right, y down."""
 
-    def __init__(self, width_px: int, height_px: int, theme: Theme) -> None:
+    def __init__(self, width_px: int, height_px: int, theme: Theme, *, fine: int = FINE) -> None:
         """Begin with an empty sheet.
+
+        Args:
+            width_px: Of the sheet.
+            height_px: Of the sheet.
+            theme: Its colours.
+            fine: Pixels drawn for one that is kept; 0 where none are drawn and only measured.
 
         Raises:
             ValueError: It would be larger than `MAX_PIXELS` or smaller than 16 pixels either way.
@@ -45,7 +52,7 @@ class Canvas:
                 f"a picture of {width_px} by {height_px} pixels is too small or too large"
             )
         self.width_px, self.height_px, self.theme = width_px, height_px, theme
-        self._image = Image.new("RGB", (width_px * FINE, height_px * FINE), theme.paper)
+        self._image = Image.new("RGB", (width_px * fine or 1, height_px * fine or 1), theme.paper)
         self._draw = ImageDraw.Draw(self._image)
 
     def box(
@@ -98,12 +105,12 @@ class Canvas:
     ) -> None:
         """Write a line; `anchor` says which point of it lies at (x, y), as Pillow names them."""
         self._draw.text(
-            (x * FINE, y * FINE), _one_line(text), colour, _font(size_px * FINE), anchor=anchor
+            (x * FINE, y * FINE), one_line(text), colour, _font(size_px * FINE), anchor=anchor
         )
 
     def text_up(self, x: float, y: float, text: str, colour: Colour) -> None:
         """Write a line from below upward, its middle at (x, y)."""
-        line = _one_line(text)
+        line = one_line(text)
         width, height = round(self.text_px(line) * FINE), 2 * TEXT_PX * FINE
         ink = Image.new("L", (max(1, width), height), 0)
         font = _font(TEXT_PX * FINE)
@@ -114,11 +121,11 @@ class Canvas:
 
     def text_px(self, text: str, *, size_px: int = TEXT_PX) -> float:
         """Return how wide `text` would be."""
-        return self._draw.textlength(_one_line(text), _font(size_px * FINE)) / FINE
+        return self._draw.textlength(one_line(text), _font(size_px * FINE)) / FINE
 
     def fitting(self, text: str, width_px: float, *, size_px: int = TEXT_PX) -> str:
         """Return as much of `text` as fits, with an ellipsis if that is not all."""
-        line = _one_line(text)[:_MOST_LETTERS]
+        line = one_line(text)[:_MOST_LETTERS]
         if self.text_px(line, size_px=size_px) <= width_px:
             return line
         while line and self.text_px(line + "…", size_px=size_px) > width_px:
@@ -130,6 +137,10 @@ class Canvas:
         picture = Image.fromarray(np.ascontiguousarray(pixels))
         size = (width_px * FINE, height_px * FINE)
         self._image.paste(picture.resize(size, Image.Resampling.NEAREST), (x * FINE, y * FINE))
+
+    def finished(self) -> bytes:
+        """Return the picture as a file: PNG here."""
+        return self.png()
 
     def png(self) -> bytes:
         """Return the picture as a PNG file."""

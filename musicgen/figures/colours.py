@@ -31,6 +31,7 @@ class Theme:
         soft_ink: Lesser text; at least 4.5:1 against `paper`.
         accent: What is to be noticed.
         tracks: One colour a track, taken round and round.
+        weights: From no weight to all of it, in equal steps: from the paper to the ink.
     """
 
     paper: Colour
@@ -43,6 +44,7 @@ class Theme:
     soft_ink: Colour
     accent: Colour
     tracks: tuple[Colour, ...]
+    weights: tuple[Colour, ...]
 
 
 LIGHT = Theme(
@@ -63,6 +65,17 @@ LIGHT = Theme(
         (0, 118, 180),
         (150, 112, 0),
     ),
+    weights=(
+        (245, 242, 236),
+        (190, 221, 201),
+        (140, 198, 170),
+        (89, 173, 147),
+        (43, 146, 126),
+        (14, 116, 106),
+        (23, 86, 83),
+        (31, 56, 57),
+        (9, 33, 36),
+    ),
 )
 DARK = Theme(
     paper=(21, 22, 27),
@@ -82,18 +95,19 @@ DARK = Theme(
         (96, 190, 255),
         (226, 192, 84),
     ),
+    weights=(
+        (32, 30, 27),
+        (24, 59, 61),
+        (11, 88, 89),
+        (9, 118, 114),
+        (46, 148, 137),
+        (90, 175, 160),
+        (140, 201, 184),
+        (191, 225, 212),
+        (220, 255, 239),
+    ),
 )
 THEMES = {"light": LIGHT, "dark": DARK}
-
-# Points of "magma" (Smith, van der Walt and Firing, 2015, CC0): equal steps look equally large, and
-# lightness alone tells the order.
-_MAGMA = np.array(
-    [
-        (0, 0, 4), (20, 14, 54), (59, 15, 112), (100, 26, 128), (140, 41, 129), (183, 55, 121),
-        (222, 73, 104), (247, 112, 92), (254, 159, 109), (254, 207, 146), (252, 253, 191),
-    ],
-    dtype=np.float64,
-)  # fmt: skip
 
 
 def theme_named(name: str) -> Theme:
@@ -107,11 +121,16 @@ def theme_named(name: str) -> Theme:
     return THEMES[name]
 
 
-def magma(values: ArrayLike) -> NDArray[np.uint8]:
-    """Return the colours of values between 0 (dark) and 1 (bright), uint8 (*S, 3)."""
-    at = np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0) * (len(_MAGMA) - 1)
-    steps = np.arange(len(_MAGMA))
-    channels = [np.interp(at, steps, _MAGMA[:, channel]) for channel in range(3)]
+def weight_colours(values: ArrayLike, theme: Theme) -> NDArray[np.uint8]:
+    """Return the colours of weights between 0 and 1, uint8 (*S, 3).
+
+    Lightness alone tells the order, and runs in equal steps of Oklab's L (Ottosson, 2020): on light
+    paper more is darker, on dark paper more is lighter.
+    """
+    points = np.asarray(theme.weights, dtype=np.float64)
+    at = np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0) * (len(points) - 1)
+    steps = np.arange(len(points))
+    channels = [np.interp(at, steps, points[:, channel]) for channel in range(3)]
     return np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
 
 

@@ -2,23 +2,26 @@
 
 A piece that stops where its time is up mostly stops in the middle of something. So the last part
 is made several times, and after every event from which the wanted length is met the model is asked
-how probable an end would be there. Where it says most, the piece ends. The model is not changed and
-no note is: only which of its own endings is kept.
+how probable an end would be there; by how much more often real music ends like that than not, that
+is multiplied (`closure`). Where the product is largest, the piece ends. The model is not changed
+and no note is: only which of its own endings is kept.
 
 The parts are drawn one after another from the take's own generator, so a seed still tells the take.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
 
+from musicgen.generation.closure import ODDS, closure
 from musicgen.generation.events import EventMade, Finished, SteppedBack
 from musicgen.generation.length import RELEASE_S, LengthPlan
+from musicgen.tokens import PlayedEvent
 
 N_ENDINGS = 6
 """How many last parts are made; what more are worth stands in the lab log."""
@@ -55,12 +58,15 @@ class Ending:
         mark: The place.
         chance: How probable the model thinks an end there.
         own_end: The end event, where the model did end there.
+        worth: The chance, times the odds that music which closes like this ends there; 0 until
+            that was looked at.
         tail: The events of the last part up to the place; empty until they are asked for.
     """
 
     mark: Mark
     chance: float
     own_end: EventMade | None
+    worth: float = 0.0
     tail: tuple[EventMade, ...] = ()
 
 
@@ -84,6 +90,10 @@ class TakeInMaking(Protocol):
 
     def mark(self) -> Mark:
         """Return the present place."""
+        ...
+
+    def played(self, n_made: int) -> Sequence[PlayedEvent]:
+        """Return the first new events."""
         ...
 
     def step(self) -> EventMade | SteppedBack | None:
@@ -134,7 +144,7 @@ def make_with_chosen_ending(
             yield step
         if isinstance(step, SteppedBack) or not take.reason:
             continue
-        search.close_tail()
+        search.close_tail(take)
         if search.fork is None or take.reason == "event_limit":
             break
         if search.n_tails >= n_endings or search.n_events >= MOST_EVENTS:
@@ -209,16 +219,20 @@ class _Search:
             self.tail.append(step)
             self.n_events += 1
 
-    def close_tail(self) -> None:
+    def close_tail(self, take: TakeInMaking) -> None:
         """Keep the best ending of this part if none before is as good."""
         self.n_tails += 1
-        found = max(self._endings, key=lambda ending: ending.chance, default=None)
-        self._endings, tail = [], self.tail
-        if self.fork is None or found is None:
+        endings, self._endings = self._endings, []
+        if self.fork is None:
             return
-        if self.best is None or found.chance > self.best.chance:
-            n_events = found.mark.n_made - self.fork.n_made + (found.own_end is not None)
-            self.best = replace(found, tail=tuple(tail[:n_events]))
+        for ending in sorted(endings, key=lambda ending: -ending.chance):
+            least = 0.0 if self.best is None else self.best.worth
+            if ending.chance * max(ODDS) <= least:
+                return  # nor is any after it better, however it closes
+            worth = ending.chance * ODDS[closure(take.played(ending.mark.n_made))]
+            if worth > least:
+                n_events = ending.mark.n_made - self.fork.n_made + (ending.own_end is not None)
+                self.best = replace(ending, worth=worth, tail=tuple(self.tail[:n_events]))
 
     def _withdraw(self, index: int) -> None:
         self.tail = [made for made in self.tail if made.index < index]

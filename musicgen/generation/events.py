@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from musicgen.engine import StepDecoder
 from musicgen.tokens import PlayedEvent
 
 Event = tuple[int, ...]
@@ -11,9 +12,15 @@ Event = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefilled:
-    """The prompt was read; the model sees its last `seen_events` events."""
+    """The prompt was taken; the model sees its last `seen_events` events.
+
+    Attributes:
+        seen_events: How many of the prompt's events it sees.
+        steps: What decodes the take: for whoever has several takes read together.
+    """
 
     seen_events: int
+    steps: StepDecoder = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

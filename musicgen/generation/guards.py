@@ -7,6 +7,8 @@ second and to the velocity for longer than `EXACT + 2 · lag` events.
 
 from __future__ import annotations
 
+from copy import copy
+
 Event = tuple[int, ...]
 
 ONE_NOTE = 24
@@ -27,18 +29,17 @@ class LoopWatch:
         """
         self._longest_lag = LONGEST_LAG * events_a_note
         self._exact = EXACT * events_a_note
-        self.restart([])
-
-    def restart(self, events: list[tuple[Event, int | None]]) -> None:
-        """Begin anew after these events and their keys: the stream has stepped back."""
         self._last_at: dict[Event, list[int]] = {}  # the numbers of the events that are alike
         self._alike: dict[int, int] = {}  # by lag, for how many events
         self._key: int | None = None
         self._strokes: list[int] = []  # of the present key, as numbers of events
-        history = self._exact + 3 * self._longest_lag
-        self._n_events = max(0, len(events) - history)
-        for event, key in events[-history:]:
-            self.push(event, key)
+        self._n_events = 0
+
+    def copy(self) -> LoopWatch:
+        """Return a watch that has heard the same, and goes on by itself."""
+        twin = copy(self)
+        twin._last_at = self._last_at.copy()  # all else is replaced, and never changed
+        return twin
 
     def runs(self) -> frozenset[int]:
         """Return where the loops that may be beginning would be stepped back to, as lengths."""
@@ -70,8 +71,7 @@ class LoopWatch:
         if key is not None:
             if key != self._key:
                 self._key, self._strokes = key, []
-            self._strokes.append(self._n_events)
-            del self._strokes[:-ONE_NOTE]
+            self._strokes = [*self._strokes, self._n_events][-ONE_NOTE:]
             if len(self._strokes) >= ONE_NOTE:
                 return self._n_events - self._strokes[0]
         loops = [lag for lag, n in self._alike.items() if n >= self._exact + 2 * lag]

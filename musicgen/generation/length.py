@@ -92,13 +92,18 @@ class LengthPlan:
         return self.target_s - min(_RING_S, (1 - REACHED) * self.wanted_s)
 
     @property
+    def reached_s(self) -> float:
+        """Notes that sound until here meet the length."""
+        return self.start_s + REACHED * self.wanted_s
+
+    @property
     def max_events(self) -> int:
         """More events than any music of this length: what stops a model that stands still."""
         return 1000 + math.ceil(500 * self.wanted_s)
 
     def reached(self, latest_end_s: float) -> bool:
         """Whether notes that sound until `latest_end_s` meet the length."""
-        return latest_end_s >= self.start_s + REACHED * self.wanted_s
+        return latest_end_s >= self.reached_s
 
     def may_end(self, latest_end_s: float, n_notes: int) -> bool:
         """Whether an end that the model sets now is an ending, and not a slip."""

@@ -29,6 +29,7 @@ class SettledEvents:
         self._start_s = plan.start_s
         self._tail_from_s = tail_from_s(plan) if plan.seeks_ending else math.inf
         self._watch = LoopWatch()
+        self._watches = [(0, self._watch.copy())]  # after so many events: what to go back to
         self._made: list[EventMade] = []
         self._runs: list[frozenset[int]] = [frozenset()]  # that were alive after so many events
         self._n_waited = 0  # rests up to the cut, of which the watch does not hear
@@ -50,14 +51,23 @@ class SettledEvents:
         elif isinstance(step, SteppedBack):
             del self._made[step.index :], self._runs[step.index + 1 :]
             self._n_waited = min(self._n_waited, step.index)
-            chosen = self._made[self._n_waited :]
-            self._watch.restart([(made.event, made.played.pitch) for made in chosen])
+            self._step_back_watch(step.index)
             if step.why == ANOTHER and self._fork is None:
                 self._fork = step.index  # nothing was left to make, and yet there are others
             elif self._fork is not None and step.index < self._fork:
                 self._fork = None
         elif isinstance(step, Finished):
             self._n_settled = len(self._made)
+
+    def _step_back_watch(self, index: int) -> None:
+        while self._watches[-1][0] > index:
+            self._watches.pop()
+        begin, watch = self._watches[-1]
+        self._watch = watch.copy()
+        for made in self._made[max(begin, self._n_waited) :]:
+            self._watch.push(made.event, made.played.pitch)
+        if begin < index:
+            self._watches.append((index, self._watch.copy()))
 
     def count(self) -> int:
         """Return how many of the first new events will stay whatever comes; it never falls."""

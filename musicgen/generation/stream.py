@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -34,13 +35,17 @@ from musicgen.generation.length import LengthPlan
 from musicgen.generation.rules import NoteRules, Rules
 from musicgen.generation.settings import SamplingSettings
 from musicgen.generation.values import event_values
-from musicgen.tokens import PlayedEvent, Tokenizer
+from musicgen.tokens import EventClock, PlayedEvent, Tokenizer
 
 HEAT, HEAT_EVENTS = 1.1, 8
 """How warm, and for how many events, the draw is after a step back."""
 
 STEPS_BACK, STEPS_BACK_A_SECOND = 12, 0.1
 """How often a take may step back: so many times, and more in a longer one (flat: fourfold)."""
+
+DRAWN_AT_ONCE = 64
+"""Random numbers taken from the generator in one call, which costs more than they do: they are the
+same as those taken one by one."""
 
 
 def stream_events(
@@ -84,6 +89,16 @@ def stream_events(
         yield finished(stream)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """What had been heard of a take after `n_made` new events: enough to go on from there."""
+
+    n_made: int
+    clock: EventClock
+    rules: Rules
+    watch: LoopWatch
+
+
 class MusicInMaking:
     """The state of one take."""
 
@@ -96,12 +111,13 @@ class MusicInMaking:
         generator: torch.Generator,
     ) -> None:
         self._tokenizer, self._plan = tokenizer, plan
-        self._generator = generator
+        self._generator, self._drawn = generator, list[float]()
         self._n_attributes = tokenizer.n_attributes
+        self._legal, self._end_id = tokenizer.legal(0, ()), tokenizer.end_event[0]
         self._settings = settings.resolve(tokenizer.attribute_names)
         self._hot = tuple(each.heated(HEAT) for each in self._settings)
         self._hot_until = 0
-        self._steps = engine.begin()
+        self._steps, self._may_wait = engine.begin(), engine.takes_a_thread > 1
         self._context = Context(self._steps)
         self._made: list[tuple[Event, PlayedEvent]] = []
         self._n_waited = 0  # of these the first, which are no choice of the model's
@@ -127,10 +143,12 @@ class MusicInMaking:
             STEPS_BACK + int(STEPS_BACK_A_SECOND * plan.wanted_s)
         )
         self._clock_s, self._prompt_ids = now_s, ids
-        self._wind_clock()
+        self._clock = tokenizer.clock(now_s, after=ids)
+        self._places = [self._place()]  # those that were gone back to, and the beginning
         self._n_prompt = len(ids)
         self._context.extend(ids)
-        return Prefilled(seen_events=len(ids) - self._context.first_seen)
+        n_seen = len(ids) - self._context.first_seen
+        return Prefilled(seen_events=n_seen, steps=self._steps)
 
     @property
     def rings_s(self) -> float:
@@ -145,6 +163,10 @@ class MusicInMaking:
             steps_back_left=self._steps_back_left,
             hot_until=self._hot_until,
         )
+
+    def played(self, n_made: int) -> list[PlayedEvent]:
+        """Return the first new events."""
+        return [played for _, played in self._made[:n_made]]
 
     def step(self) -> EventMade | SteppedBack | None:
         """Make one event, or withdraw some; None when there is no more."""
@@ -164,7 +186,9 @@ class MusicInMaking:
         if played.pitch is not None and played.onset_s < self._plan.start_s - 1e-6:
             # A flat scheme tells the time after the fact. What came before the cut is moved there.
             self._clock_s += self._plan.start_s - played.onset_s
-            self._wind_clock()
+            clock = self._tokenizer.clock(self._clock_s, after=self._prompt_ids)
+            self._places = [replace(self._places[0], clock=clock)]
+            self._hear_again()
             played = self._clock.push(event)
         complaint = self._rules.complaint(played)
         if complaint and self._may_step_back(complaint):
@@ -186,6 +210,8 @@ class MusicInMaking:
         looping = self._watch.push(event, played.pitch)
         if looping and self._may_step_back("loop"):
             self._to_withdraw = looping
+        elif self._may_wait and not self.reason:
+            self._append_new()  # which costs nothing yet: other takes' events may come to it
         return made
 
     def _add(self, event: Event, played: PlayedEvent) -> EventMade:
@@ -212,10 +238,11 @@ class MusicInMaking:
     def _withdraw(self, index: int) -> None:
         del self._made[index:]
         self._n_waited = min(self._n_waited, index)
-        self._wind_clock()
-        self._rules.restart([played for _, played in self._made])
-        chosen = self._made[self._n_waited :]
-        self._watch.restart([(event, played.pitch) for event, played in chosen])
+        while self._places[-1].n_made > index:
+            self._places.pop()
+        self._hear_again()
+        if self._places[-1].n_made < index:
+            self._places.append(self._place())
         self._context.step_back(min(self._n_prompt + index, len(self._context)))
 
     def go_back(self, mark: Mark) -> None:
@@ -225,11 +252,25 @@ class MusicInMaking:
         self._steps_back_left, self._hot_until = mark.steps_back_left, mark.hot_until
         self.reason, self.end_chance = "", None
 
-    def _wind_clock(self) -> None:
-        """Set the clock to the end of the new events."""
-        self._clock = self._tokenizer.clock(self._clock_s, after=self._prompt_ids)
-        for event, _ in self._made:
+    def _place(self) -> _Place:
+        return _Place(
+            n_made=len(self._made),
+            clock=self._clock.copy(),
+            rules=self._rules.copy(),
+            watch=self._watch.copy(),
+        )
+
+    def _hear_again(self) -> None:
+        """Let clock, rules and watch hear what came after the last place kept, and nothing else."""
+        place = self._places[-1]
+        self._clock, self._rules = place.clock.copy(), place.rules.copy()
+        self._watch = place.watch.copy()
+        for number in range(place.n_made, len(self._made)):
+            event, played = self._made[number]
             self._clock.push(event)
+            self._rules.play(played)
+            if number >= self._n_waited:
+                self._watch.push(event, played.pitch)
 
     def _after_last_note(self) -> int:
         index = len(self._made)
@@ -239,22 +280,16 @@ class MusicInMaking:
 
     def _draw(self) -> Event:
         """Choose the K attributes of the next event, one after another."""
-        # Only now is the last event read: whoever listens need not wait for it.
-        unread = [event for event, _ in self._made[len(self._context) - self._n_prompt :]]
-        if len(unread) > 1:  # rests up to the cut
-            self._context.extend(np.array(unread))
-        elif unread:
-            self._context.append(unread[0])
-        hot = len(self._made) < self._hot_until
+        self._append_new()  # only now is the last event read: whoever listens need not wait for it
+        filters = self._hot if len(self._made) < self._hot_until else self._settings
         event: Event = ()
         for k, uniform in enumerate(self._uniforms(self._n_attributes)):
-            settings = (self._hot if hot else self._settings)[k]
+            settings = filters[k]
             logits = self._steps.logits(k, event)
             allowed = self._rules.allowed(k, event, self._clock)
             chosen = self._steps.draw(logits, allowed, settings, uniform)
             if k == 0 and self._rules.reached:
-                legal = self._tokenizer.legal(0, ())
-                self.end_chance = end_chance(logits, legal, self._tokenizer.end_event[0])
+                self.end_chance = end_chance(logits, self._legal, self._end_id)
             for why, fine in self._rules.objections(k, event, self._clock):
                 if not fine[chosen] and (allowed & fine).any():
                     self.notices[why] += 1
@@ -263,5 +298,18 @@ class MusicInMaking:
             event = (*event, chosen)
         return event
 
+    def _append_new(self) -> None:
+        """Append the events that the context has not got yet."""
+        new = [event for event, _ in self._made[len(self._context) - self._n_prompt :]]
+        if len(new) > 1:  # rests up to the cut
+            self._context.extend(np.array(new))
+        elif new:
+            self._context.append(new[0])
+
     def _uniforms(self, n: int) -> list[float]:
-        return torch.rand(n, generator=self._generator, dtype=torch.float64).tolist()
+        """Return the next n of the take's random numbers, in [0, 1)."""
+        while len(self._drawn) < n:
+            more = torch.rand(DRAWN_AT_ONCE, generator=self._generator, dtype=torch.float64)
+            self._drawn += more.tolist()
+        uniforms, self._drawn = self._drawn[:n], self._drawn[n:]
+        return uniforms

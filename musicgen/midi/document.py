@@ -46,12 +46,14 @@ class MidiDocument:
         data: The same music as a plain MIDI file that every reader takes: the file's own bytes
             where nothing had to be repaired.
         warnings: What was repaired.
+        source_sha256: SHA-256 of the bytes that were read, in hexadecimal.
     """
 
     name: str
     score: Score
     data: bytes = field(repr=False)
     warnings: tuple[MidiWarning, ...] = ()
+    source_sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -35,7 +36,7 @@ def read_midi(
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
     else:
-        data = _read_file(source, limits.max_bytes)
+        data = file_bytes(source, limits.max_bytes)
         name = name or os.path.basename(os.fspath(source))
     checked = precheck(data, limits)
     try:
@@ -49,11 +50,16 @@ def read_midi(
         score=score,
         data=checked.data,
         warnings=checked.warnings,
+        source_sha256=hashlib.sha256(data).hexdigest(),
     )
 
 
-def _read_file(path: str | Path, max_bytes: int) -> bytes:
-    """Return a regular file's bytes; never more than one past the limit enters memory."""
+def file_bytes(path: str | Path, max_bytes: int = ReadLimits().max_bytes) -> bytes:
+    """Return a regular file's bytes; never more than one past the limit enters memory.
+
+    Raises:
+        MidiReadError: It cannot be read, is no ordinary file, or is larger.
+    """
     try:
         status = os.stat(path)  # before opening: a pipe would wait for a writer
         if stat.S_ISDIR(status.st_mode):

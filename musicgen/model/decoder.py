@@ -17,6 +17,7 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from musicgen.model.cache import KVCache, LayerCache
 from musicgen.model.config import DecoderConfig
@@ -61,11 +62,12 @@ class Decoder(nn.Module):
             self.to_empty(device="cpu")
             _initialize(self, seed)
 
-    def forward(self, ids: Tensor) -> list[Tensor]:
+    def forward(self, ids: Tensor, *, recompute: bool = False) -> list[Tensor]:
         """Score every event after the first.
 
         Args:
             ids: Events (B, T, K), int64.
+            recompute: See `trunk`.
 
         Returns:
             K tensors (B, T − 1, V_k): `[k][:, t]` scores attribute k of event t + 1, knowing the
@@ -78,7 +80,7 @@ class Decoder(nn.Module):
         # A look at the values would break a compiled step in two, and hold a GPU up.
         if ids.device.type == "cpu" and not torch.compiler.is_compiling():
             _check_range(ids, self.config.vocab_sizes)
-        hidden = self.trunk(ids[:, :-1])
+        hidden = self.trunk(ids[:, :-1], recompute=recompute)
         target = ids[:, 1:]
         return [self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])]
 
@@ -88,6 +90,7 @@ class Decoder(nn.Module):
         *,
         cache: KVCache | LaneCache | None = None,
         record: AttentionRecord | None = None,
+        recompute: bool = False,
     ) -> Tensor:
         """Return the state (B, T, C) after each event.
 
@@ -95,11 +98,17 @@ class Decoder(nn.Module):
             ids: Events (B, T, K), int64.
             cache: Earlier events; these T are appended to it. None: there are none.
             record: Keeps the attention weights of every layer if given.
+            recompute: Keep only what goes into each block, and compute the rest again for the
+                gradient: less memory, more time, the same numbers. Source: Chen et al. (2016),
+                "Training Deep Nets with Sublinear Memory Cost".
 
         Raises:
-            ValueError: The ids have another number of attributes, or the cache has no room.
+            ValueError: The ids have another number of attributes, the cache has no room, or there
+                is something to fill while blocks are recomputed.
         """
         n_attributes = len(self.embeddings)
+        if recompute and (cache is not None or record is not None):
+            raise ValueError("a cache or a record would be filled twice by recomputed blocks")
         if ids.ndim != 3 or ids.shape[-1] != n_attributes:
             raise ValueError(f"ids of shape {tuple(ids.shape)} are not (B, T, {n_attributes})")
         length = ids.shape[1]
@@ -111,7 +120,10 @@ class Decoder(nn.Module):
         x = self.embedding_norm(self._embed(ids))
         rotation = rotation_at(positions, self.config.d_head, self.config.rope_base, x.dtype)
         for block, layer_cache in zip(self.blocks, layers, strict=True):
-            x = block(x, rotation, layer_cache, record)
+            if recompute:
+                x = checkpoint(block, x, rotation, use_reentrant=False, preserve_rng_state=False)
+            else:
+                x = block(x, rotation, layer_cache, record)
         if cache is not None:
             cache.advance(length)
         return self.final_norm(x)

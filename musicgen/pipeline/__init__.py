@@ -8,26 +8,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from musicgen.midi import PART_NAME
 from musicgen.pipeline.preview import Preview, preview
+from musicgen.pipeline.recipe import Recipe, recipe_of
 from musicgen.pipeline.take import Take
 
 if TYPE_CHECKING:
     from musicgen.evaluation.copies import CopyReport
     from musicgen.inspection import AttentionView
+    from musicgen.pipeline.again import (
+        check_prompt,
+        difference,
+        is_prompt_of,
+        load_for,
+        needed_recipe,
+    )
     from musicgen.pipeline.making import Progress, TakeStream
     from musicgen.pipeline.music import MusicPipeline
     from musicgen.pipeline.together import make_together
 
 __all__ = [
+    "PART_NAME",
     "AttentionView",
     "CopyReport",
     "MusicPipeline",
     "Preview",
     "Progress",
+    "Recipe",
     "Take",
     "TakeStream",
+    "check_prompt",
+    "difference",
+    "is_prompt_of",
+    "load_for",
     "make_together",
+    "needed_recipe",
     "preview",
+    "recipe_of",
 ]
 
 
@@ -40,6 +57,10 @@ def __getattr__(name: str) -> object:
         from musicgen.pipeline import making
 
         return getattr(making, name)
+    if name in ("check_prompt", "difference", "is_prompt_of", "load_for", "needed_recipe"):
+        from musicgen.pipeline import again
+
+        return getattr(again, name)
     if name == "make_together":
         from musicgen.pipeline.together import make_together
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 
-from musicgen.engine import ENGINES
 from musicgen.errors import ConfigError
 
 LARGEST_SEED = 2**63 - 1
@@ -49,6 +48,8 @@ def checked_engine(name: str) -> str:
     Raises:
         ConfigError: There is no such engine.
     """
+    from musicgen.engine import ENGINES  # torch comes with it
+
     if name not in ENGINES:
         raise ConfigError(
             f"There is no engine {name!r}.", hint=f"The engines are {', '.join(ENGINES)}."

@@ -5,8 +5,8 @@ Shapes: B batch, T events, K attributes, V ids of an attribute.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,17 +14,20 @@ import numpy as np
 import torch
 
 from musicgen.checkpoint import find_device, load_checkpoint
-from musicgen.engine import Engine, make_engine
+from musicgen.engine import Engine
 from musicgen.errors import CheckpointError
 from musicgen.evaluation.copies import CopyIndex, CopyReport, load_copy_index
-from musicgen.generation import LengthPlan, SamplingSettings, stream_events
+from musicgen.generation import SamplingSettings
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
 from musicgen.model import Decoder
-from musicgen.pipeline.arguments import checked_engine, checked_seed, checked_span
+from musicgen.pipeline.again import check_model, check_prompt, needed_recipe
+from musicgen.pipeline.arguments import checked_engine, checked_span
+from musicgen.pipeline.beginning import begin_take, plan_of, wanted_recipe
 from musicgen.pipeline.copies import check_copies
+from musicgen.pipeline.engines import Engines
 from musicgen.pipeline.making import TakeStream
-from musicgen.pipeline.prompt import ready_prompt
+from musicgen.pipeline.prompt import ReadyPrompt, ready_prompt
 from musicgen.pipeline.recipe import Recipe
 from musicgen.pipeline.take import Take
 from musicgen.tokens import Tokenizer
@@ -74,9 +77,7 @@ class MusicPipeline:
         self._folder: Path | None = None
         self.name = name
         self.sha256 = sha256
-        self._wanted_engine = checked_engine(engine)
-        self._engine: Engine | None = None
-        self._preparing = threading.Lock()
+        self._engines = Engines(self.model, checked_engine(engine))
 
     @classmethod
     def load(
@@ -117,6 +118,16 @@ class MusicPipeline:
         pipeline._folder = checkpoint.folder
         return pipeline
 
+    @property
+    def device(self) -> str:
+        """Where the model computes: "cpu" or "cuda"."""
+        return next(self.model.parameters()).device.type
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the model was loaded from; None if it was not."""
+        return self._folder
+
     def prepare(self) -> Engine:
         """Make the engine ready, once however many ask: the first time on a machine it compiles.
 
@@ -125,10 +136,7 @@ class MusicPipeline:
         Raises:
             ConfigError: The engine that was asked for does not run here.
         """
-        with self._preparing:
-            if self._engine is None:
-                self._engine = make_engine(self.model, self._wanted_engine)
-            return self._engine
+        return self._engines.own()
 
     def generate(
         self,
@@ -237,38 +245,62 @@ class MusicPipeline:
             per_attribute=per_attribute or {},
         )
         settings.resolve(self.tokenizer.attribute_names)
-        seed = checked_seed(seed)
-        LengthPlan(seconds=seconds)  # a wrong length is said before a long file is read
-        prompt = None
-        if source is not None:
-            prompt = ready_prompt(_document(source), self.tokenizer, checked_span(prompt_seconds))
-        plan = LengthPlan(
-            start_s=prompt.prompt.cut_s if prompt else 0.0,
+        wanted = wanted_recipe(
+            model=self.name,
+            model_sha256=self.sha256,
+            device=self.device,
+            settings=settings,
+            seed=seed,
             seconds=seconds,
             may_end_early=may_end_early,
         )
+        document = None
+        if source is not None:
+            span_s, document = checked_span(prompt_seconds), _document(source)
+            wanted = replace(
+                wanted,
+                prompt_sha256=document.source_sha256,
+                prompt_seconds=span_s,
+                only_new=bool(only_new),
+            )
+        prompt = self._ready(wanted, document)
         engine = self.prepare()
-        recipe = Recipe(
-            engine=engine.name,
-            engine_warnings=engine.warnings,
-            tokenizer=self.tokenizer,
-            plan=plan,
-            seed=seed,
-            model=self.name,
-            model_sha256=self.sha256,
-            prompt=prompt,
-            only_new=only_new,
-        )
-        events = stream_events(
-            engine,
-            self.tokenizer,
-            prompt.ids if prompt else None,
-            plan=plan,
-            generator=torch.Generator().manual_seed(seed),
-            settings=settings,
-            held_keys=prompt.held_keys if prompt else None,
-        )
-        return TakeStream(recipe, events, at_once=engine.takes_at_once)
+        recipe = replace(wanted, engine=engine.name)
+        return begin_take(recipe, engine=engine, tokenizer=self.tokenizer, prompt=prompt)
+
+    def again(self, recipe: Recipe | Source, prompt: Source | None = None) -> Take:
+        """Make the take of a recipe again; see `stream_again`."""
+        return _last(self.stream_again(recipe, prompt))
+
+    def stream_again(self, recipe: Recipe | Source, prompt: Source | None = None) -> TakeStream:
+        """Make the take of a recipe again, step by step: the file has the same bytes.
+
+        Args:
+            recipe: A file that musicgen made, or what `recipe_of` found in it.
+            prompt: The file that it goes on from, if it goes on from one.
+
+        Raises:
+            RecipeError: The file holds no recipe, or a damaged one; the model, the engine or the
+                prompt is not the recipe's.
+            MidiReadError: A file cannot be read.
+            GenerationError: A setting of the recipe does not fit its model or its prompt.
+        """
+        if not isinstance(recipe, Recipe):
+            recipe = needed_recipe(_document(recipe))
+        check_model(recipe, self.sha256)
+        document = None if prompt is None else _document(prompt)
+        check_prompt(recipe, document)
+        ready = self._ready(recipe, document)
+        engine = self._engines.of(recipe, self.device)
+        return begin_take(recipe, engine=engine, tokenizer=self.tokenizer, prompt=ready)
+
+    def _ready(self, recipe: Recipe, document: MidiDocument | None) -> ReadyPrompt | None:
+        """Return the prompt as the model takes it in; all that is wrong with it is said here."""
+        prompt = None
+        if document is not None:
+            prompt = ready_prompt(document, self.tokenizer, recipe.prompt_seconds)
+        plan_of(recipe, prompt)
+        return prompt
 
     def attention(self, source: Source | Take, seconds: float | None = None) -> AttentionView:
         """Return what the model attends to in a piece.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from musicgen.generation import EventMade
 from musicgen.midi import NoteTable
-from musicgen.pipeline.recipe import Recipe
+from musicgen.pipeline.ingredients import Ingredients
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,17 +32,17 @@ class Progress:
     notes: int
     settled_s: float
     tries_endings: bool
-    recipe: Recipe = field(repr=False)
+    ingredients: Ingredients = field(repr=False)
     settled_events: tuple[EventMade, ...] = field(repr=False)
 
     def settled(self) -> NoteTable:
         """Return the new notes that begin before `settled_s`."""
-        notes = self.recipe.decode(self.settled_events)[1]
+        notes = self.ingredients.decode(self.settled_events)[1]
         return notes.select(notes.onset_s < self.settled_s - _HAIR_S)
 
     def settled_midi(self) -> bytes:
         """Return the file as far as `settled_s`; with the prompt, if there is one."""
-        return self.recipe.file(self.settled())
+        return self.ingredients.file(self.settled())
 
 
 _HAIR_S = 1e-6

@@ -1,7 +1,8 @@
-"""Several takes at once: one a core, or on a GPU as many as share a step.
+"""Several takes at once: a thread a core makes its takes by turns, and reads their events together.
 
-The engines let go of Python's lock while they compute, so threads suffice. A take depends on its
-seed alone: those that are made together are those that are made one by one.
+On a GPU each take has a thread of its own, and the engine brings them together. The engines let go
+of Python's lock while they compute, so threads suffice. A take depends on its seed alone: those
+that are made together are those that are made one by one.
 """
 
 from __future__ import annotations
@@ -9,11 +10,16 @@ from __future__ import annotations
 import os
 import queue
 import threading
+from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 
 from musicgen.pipeline.making import Progress, TakeStream
 from musicgen.pipeline.take import Take
+from musicgen.pipeline.turns import Turns
+
+Told = tuple[int, "Progress | Take"]
 
 
 def usable_cores() -> int:
@@ -25,14 +31,14 @@ def usable_cores() -> int:
 
 def make_together(
     streams: Sequence[TakeStream], *, workers: int | None = None
-) -> Generator[tuple[int, Progress | Take], None, None]:
-    """Run takes side by side.
+) -> Generator[Told, None, None]:
+    """Run takes of one engine side by side.
 
     Closing the generator ends all that are not done, each at its next step.
 
     Args:
-        streams: The takes; each begins when a worker is free, in this order.
-        workers: How many are made at a time; None for as many as suits their engine.
+        streams: The takes; each begins when there is room for it, in this order.
+        workers: How many threads make them; None for as many as suit their engine.
 
     Yields:
         The number of a take in `streams`, and its progress, or, once, the take itself. A reader
@@ -42,25 +48,35 @@ def make_together(
         ValueError: There is less than one worker.
         MusicgenError: What one of them raised; the others end.
     """
+    engine = next((stream.engine for stream in streams), None)
     if workers is None:
-        workers = next((stream.at_once for stream in streams), None) or usable_cores()
-    told: queue.SimpleQueue[tuple[int, Progress | Take] | Future[None]] = queue.SimpleQueue()
+        workers = (engine.takes_at_once if engine else None) or usable_cores()
+    n_threads = max(1, min(workers, len(streams)))
+    most = min(engine.takes_a_thread if engine else 1, -(-len(streams) // n_threads))
+    told: queue.SimpleQueue[Told | Future[None]] = queue.SimpleQueue()
     stopped = threading.Event()
+    waiting = deque(enumerate(streams))
 
-    def make(number: int, stream: TakeStream) -> None:
-        for made in stream:
-            if stopped.is_set():
-                stream.close()
-                return
-            if isinstance(made, Take) or told.qsize() < 2 * workers:
-                told.put((number, made))
+    def work() -> None:
+        with closing(Turns[int]()) as turns:
+            while not stopped.is_set():
+                with suppress(IndexError):  # another thread may have taken the last one
+                    while len(turns) < most:
+                        turns.add(*waiting.popleft())
+                if not len(turns):
+                    return
+                for number, made in turns.play():
+                    if isinstance(made, Exception):
+                        raise made
+                    if isinstance(made, Take) or told.qsize() < 2 * n_threads * most:
+                        told.put((number, made))
 
     with ThreadPoolExecutor(workers, thread_name_prefix="take") as pool:
         try:
-            for number, stream in enumerate(streams):
-                pool.submit(make, number, stream).add_done_callback(told.put)
+            for _ in range(n_threads):
+                pool.submit(work).add_done_callback(told.put)
             n_ended = 0
-            while n_ended < len(streams):
+            while n_ended < n_threads:
                 what = told.get()
                 if isinstance(what, Future):
                     what.result()

@@ -66,6 +66,10 @@ class EventClock(Protocol):
         """The onset of the last event, in seconds."""
         ...
 
+    def copy(self) -> EventClock:
+        """Return a clock that tells the same time, and goes on by itself."""
+        ...
+
     def push(self, event: Event) -> PlayedEvent:
         """Take the next event, and tell when it sounds."""
         ...
@@ -78,6 +82,7 @@ class EventClock(Protocol):
 
         Returns:
             NaN for ids that say no length at this moment; None where lengths have no attribute.
+            Only to be read.
         """
         ...
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
@@ -52,6 +53,13 @@ class FlatReader:
         self._pitch: tuple[int, int] | None = None  # pitch and event of the note being told
         self._velocity: int | None = None
         self._down: dict[int, deque[tuple[int, int, int]]] = {}  # pitch: onset, velocity, event
+
+    def copy(self) -> FlatReader:
+        """Return a reader that has read the same, and goes on by itself."""
+        twin = copy(self)
+        twin.repairs = self.repairs.copy()
+        twin._down = {pitch: strokes.copy() for pitch, strokes in self._down.items()}
+        return twin
 
     def push(self, token_id: int) -> list[Note]:
         """Read one id; return the notes that are whole with it."""
@@ -194,6 +202,10 @@ class FlatClock:
     def now_s(self) -> float:
         """The time reached, in seconds."""
         return self._start_s + self._reader.now / STEPS_PER_S
+
+    def copy(self) -> FlatClock:
+        """Return a clock that tells the same time, and goes on by itself."""
+        return FlatClock(self._reader.copy(), self._start_s)
 
     def push(self, event: Event) -> PlayedEvent:
         """Take the next id, and tell what sounds with it."""

@@ -22,10 +22,13 @@ Arrays: T events, K = 4 attributes, N notes.
 
 from __future__ import annotations
 
+import math
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
+from musicgen.midi.names import note_name
 from musicgen.tokens.base import DecodedEvents, Event, PlayedEvent, checked_ids
 from musicgen.tokens.grid import (
     MAX_STEPS,
@@ -187,17 +190,22 @@ class PianoClock:
     It does not look ahead: that a key struck again ends its earlier note is left to the listener.
     """
 
-    __slots__ = ("_releases", "_start_s", "_steps")
+    __slots__ = ("_lengths_at", "_lengths_s", "_releases", "_start_s", "_steps")
 
     def __init__(self, start_s: float = 0.0, earlier: np.ndarray = NO_RELEASES) -> None:
         self._start_s = start_s
         self._steps = 0
         self._releases: list[int] = earlier[-MOST_SHARED:].tolist()
+        self._lengths_s, self._lengths_at = _OWN_LENGTHS_S, -1  # as told last, and for which onset
 
     @property
     def now_s(self) -> float:
         """The onset of the last event, in seconds."""
         return self._start_s + self._steps / STEPS_PER_S
+
+    def copy(self) -> PianoClock:
+        """Return a clock that tells the same time, and goes on by itself."""
+        return copy(self)  # its lists are replaced, and never changed
 
     def push(self, event: Event) -> PlayedEvent:
         """Take the next event, and tell when it sounds."""
@@ -232,8 +240,8 @@ class PianoClock:
         return None
 
     def _note(self, release: int, pitch: int, velocity: int) -> PlayedEvent:
-        self._releases.append(release)
-        del self._releases[:-MOST_SHARED]
+        self._releases = [*self._releases, release][-MOST_SHARED:]
+        self._lengths_at = -1
         return PlayedEvent(
             onset_s=self.now_s,
             end_s=self._start_s + release / STEPS_PER_S,
@@ -243,14 +251,15 @@ class PianoClock:
 
     def lengths_s(self, previous: Event) -> np.ndarray:
         """Return how long a note sounds with each length id (V,); see `EventClock`."""
-        lengths = _OWN_LENGTHS_S.copy()
         onset = self._steps + max(previous[0] - FIRST_GAP, 0)
-        left = (np.array(self._releases[::-1]) - onset) / STEPS_PER_S
-        lengths[FIRST_SHARED : FIRST_SHARED + len(left)] = np.where(left > 0, left, np.nan)
-        return lengths
+        if onset != self._lengths_at:
+            left = [release - onset for release in reversed(self._releases)]
+            shared = [steps / STEPS_PER_S if steps > 0 else math.nan for steps in left]
+            self._lengths_s, self._lengths_at = _OWN_LENGTHS_S.copy(), onset
+            self._lengths_s[FIRST_SHARED : FIRST_SHARED + len(left)] = shared
+        return self._lengths_s
 
 
-_NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 _DYNAMICS = ((16, "ppp"), (33, "pp"), (49, "p"), (64, "mp"), (80, "mf"), (96, "f"), (112, "ff"))
 
 
@@ -269,9 +278,8 @@ def describe(event: Event) -> str:
         return f"{wait}: {'rest' if event[1] == REST else 'nothing that can be played'}"
     pitch, velocity = int(events.pitch[0]), int(events.velocity[0])
     dynamic = next((name for top, name in _DYNAMICS if velocity < top), "fff")
-    name = f"{_NAMES[pitch % 12]}{pitch // 12 - 1}"
     until = f"for {(events.release[0] - events.steps[0]) / STEPS_PER_S:.2f} s"
     if events.is_shared[0]:
         n = event[3] - FIRST_SHARED + 1
         until = "until the note before ends" if n == 1 else f"until the note {n} before ends"
-    return f"{wait}: {name}, {dynamic} ({velocity}), {until}"
+    return f"{wait}: {note_name(pitch)}, {dynamic} ({velocity}), {until}"

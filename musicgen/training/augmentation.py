@@ -8,7 +8,9 @@ Legend: B windows a step, T events a window predicts, K attributes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,6 +19,28 @@ from musicgen.training.recipe import TrainingRecipe
 
 _STREAM = 1
 """Tells this use of a run's seed from the order of the windows."""
+_READ_OFTEN = 4.0
+_FOR_LITTLE_MUSIC: Mapping[str, float] = MappingProxyType(
+    {"augment_semitones": 5, "augment_tempo": 0.1, "augment_velocity": 8}
+)
+"""What suits music that is read more often than that; docs/lab_log.md has what it brings."""
+
+
+def settle_augmentation(recipe: TrainingRecipe, readings: float) -> tuple[TrainingRecipe, str]:
+    """Decide what a recipe leaves open, by how often the music will be read.
+
+    Args:
+        recipe: The settings.
+        readings: Times that the run goes through its music.
+
+    Returns:
+        The recipe with nothing left open, and a sentence where it varies the music.
+    """
+    is_open = [name for name in _FOR_LITTLE_MUSIC if getattr(recipe, name) is None]
+    varies = readings > _READ_OFTEN and recipe.scheme == "piano"
+    chosen = {name: _FOR_LITTLE_MUSIC[name] if varies else 0 for name in is_open}
+    told = f"The music will be read {readings:,.0f} times, each time in another key and tempo."
+    return replace(recipe, **chosen), told if varies and is_open else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +67,11 @@ class Augmentation:
 
     @classmethod
     def of(cls, recipe: TrainingRecipe, tokenizer: Tokenizer) -> Augmentation:
-        """Return the augmentation that a recipe asks for."""
+        """Return the augmentation that a recipe asks for; what it leaves open is none."""
         return cls(
-            semitones=recipe.augment_semitones,
-            tempo=recipe.augment_tempo,
-            velocity_bins=recipe.augment_velocity * tokenizer.velocity_bins // 128,
+            semitones=recipe.augment_semitones or 0,
+            tempo=recipe.augment_tempo or 0.0,
+            velocity_bins=(recipe.augment_velocity or 0) * tokenizer.velocity_bins // 128,
             from_step=recipe.augment_from_step,
             until_step=recipe.augment_until_step,
             seed=recipe.seed,
@@ -64,8 +88,13 @@ class Augmentation:
             velocity_bins=int(random.integers(-self.velocity_bins, self.velocity_bins + 1)),
         )
 
-    def vary(self, ids: np.ndarray, step: int) -> np.ndarray:
+    def vary(self, ids: np.ndarray, step: int, first: int = 0) -> np.ndarray:
         """Return the events (B, T + 1, K) of a step, each window varied.
+
+        Args:
+            ids: The events, or some of the step's windows.
+            step: Which step.
+            first: Which of the step's windows is the first of these.
 
         Raises:
             TokenizerError: The scheme's ids cannot be varied one by one.
@@ -80,6 +109,6 @@ class Augmentation:
         return np.stack(
             [
                 self.tokenizer.vary(window, self.variation(step, index))
-                for index, window in enumerate(ids)
+                for index, window in enumerate(ids, start=first)
             ]
         )

@@ -43,18 +43,23 @@ class Curriculum:
 
     phases: tuple[Phase, ...]
 
-    def batch(self, step: int, steps: int) -> np.ndarray:
-        """Return the events (B, T + 1, K), int64, of step 0 … steps − 1."""
+    def sampler(self, step: int, steps: int) -> WindowSampler:
+        """Return what gives the batch of step 0 … steps − 1."""
         until = 0.0
         for phase in self.phases[:-1]:
             until += phase.share
             if step < int(until * steps):
-                return phase.sampler.batch(step)
-        return self.phases[-1].sampler.batch(step)
+                return phase.sampler
+        return self.phases[-1].sampler
 
     def mean(self, of: Callable[[WindowSampler], float]) -> float:
         """Return the mean over all steps of something that steps of one phase have in common."""
         return sum(phase.share * of(phase.sampler) for phase in self.phases)
+
+    def readings(self, steps: int) -> float:
+        """Return how many times so many steps go through the music."""
+        events = steps * self.mean(lambda each: each.events_a_step)
+        return events / self.phases[-1].sampler.events_an_epoch
 
 
 def curriculum_of(

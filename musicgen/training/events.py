@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from musicgen.corpus import Corpus
+from musicgen.training.gain import Gain
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanned:
@@ -19,6 +22,16 @@ class Scanned:
     summary: str
     n_pieces: int
     n_refused: int
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Scanned:
+        """Return what there is to tell of a corpus."""
+        report = corpus.report
+        return cls(
+            summary=report.sentence(),
+            n_pieces=len(report.pieces),
+            n_refused=len(report.refused),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +51,21 @@ class Planned:
     parameters: int
     seconds_per_step: float | None
     notice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStepDown:
+    """Memory ran out; the same step is taken again in smaller parts, the batch stays as it is.
+
+    Attributes:
+        step: Steps done so far.
+        windows_at_once: Windows of the whole length that are read at once from here on.
+        batch_size: Windows of the whole length that a step reads.
+    """
+
+    step: int
+    windows_at_once: int
+    batch_size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +99,43 @@ class Validated:
         step: Steps done so far.
         loss: Nats an event.
         bits_per_note: The same in bits a note.
-        is_best: Whether it is the lowest so far.
+        is_kept: Whether it is what the run's `best/` holds now.
     """
 
     step: int
     loss: float
     bits_per_note: float
-    is_best: bool
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplesMade:
+    """Pieces to listen to, made by the model as it is.
+
+    Attributes:
+        step: Steps done so far.
+        files: Their files; fewer than were wanted where the model made no note.
+        n_wanted: How many were wanted.
+    """
+
+    step: int
+    files: tuple[Path, ...]
+    n_wanted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedEarly:
+    """The run ends before its last step: held-out music has no more to gain.
+
+    Attributes:
+        step: Steps done.
+        steps: Steps that there were to be.
+        n_validations: Looks at held-out music since the lowest loss.
+    """
+
+    step: int
+    steps: int
+    n_validations: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +152,42 @@ class CheckpointSaved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """Another process of the run was interrupted; what was learned is kept.
+
+    Attributes:
+        step: Steps done.
+    """
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """The run is done.
 
     Attributes:
         step: Steps done.
-        best: The best checkpoint's folder.
-        bits_per_note: Of the best, on the held-out windows.
+        best: The folder of the checkpoint that the recipe keeps.
+        bits_per_note: Of that checkpoint, on the held-out windows.
+        gain: What it gained over the model that it began with; None for random weights.
     """
 
     step: int
     best: Path
     bits_per_note: float
+    gain: Gain | None = None
 
 
-TrainingEvent = Scanned | Planned | StepDone | Validated | CheckpointSaved | Finished
+TrainingEvent = (
+    Scanned
+    | Planned
+    | MemoryStepDown
+    | StepDone
+    | Validated
+    | SamplesMade
+    | CheckpointSaved
+    | StoppedEarly
+    | Stopped
+    | Finished
+)

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from musicgen.corpus import ScanProgress, list_music
+from musicgen.corpus import Refusal, ScanProgress, Source, find_sources, read_sources
 from musicgen.corpus.split import HELD_FOLDERS, IGNORED_FOLDERS
 from musicgen.errors import MidiError
 from musicgen.midi import read_midi
@@ -26,19 +26,21 @@ def fit_flat_tokenizer(
     from musicgen.tokens.flat import train_flat_tokenizer
 
     aside = set(HELD_FOLDERS + IGNORED_FOLDERS)
-    paths = [
-        path
-        for path in list_music(folder)
-        if not aside & {part.lower() for part in path.relative_to(folder).parts[:-1]}
+    sources = [
+        source
+        for source in find_sources(folder).music
+        if not aside & {part.lower() for part in source.name.split("/")[:-1]}
     ]
-    chosen = paths[:: max(1, len(paths) // _MAX_FILES)][:_MAX_FILES]
+    chosen = sources[:: max(1, len(sources) // _MAX_FILES)][:_MAX_FILES]
     yield ScanProgress(done=0, total=len(chosen), refused=0)
     return train_flat_tokenizer(scheme, _scores(chosen), vocab_size=vocab_size)
 
 
-def _scores(paths: list[Path]) -> Iterator[Score]:
-    for path in paths:
+def _scores(sources: list[Source]) -> Iterator[Score]:
+    for source, data in read_sources(sources):
+        if isinstance(data, Refusal):
+            continue  # the scan that follows tells the reason
         try:
-            yield read_midi(path).score
+            yield read_midi(data, name=source.name).score
         except MidiError:
             continue  # the scan that follows refuses it with its reason

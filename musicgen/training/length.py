@@ -5,60 +5,102 @@ from __future__ import annotations
 import copy
 import math
 import time
-from dataclasses import replace
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 
 import torch
 
 from musicgen.model import Decoder
+from musicgen.training.batches import plain_batch
 from musicgen.training.curriculum import Curriculum
+from musicgen.training.group import ALONE, Group
 from musicgen.training.optim import make_optimizers
 from musicgen.training.recipe import DEFAULT_MINUTES, TrainingRecipe
-from musicgen.training.step import make_loss, optimizer_step
+from musicgen.training.step import Stepper
 from musicgen.training.windows import WindowSampler
 
 _TRIAL_STEPS = 4
 _SHARE_FOR_STEPS = 0.93
-"""The rest of the minutes goes to validation and saving."""
-_FEW_STEPS = 300
+"""Of the minutes, for steps and validations; the rest goes to saving and a slower moment."""
+_FORWARD = 1 / 3
+"""Of a step's time: reading as many events without learning from them."""
+FEW_STEPS = 300
 """Below this even the tiny model has learned little beyond how often each pitch is played."""
+FEW_STEPS_ON = 20
+"""Fine-tuning on pop had most of its gain after so many (docs/lab_log.md)."""
 _SHARE_FOR_TRIAL = 0.1
 _ESTIMATE_S = 4.0
+_TRIAL_RATE = 1e-6
 
 
-def steps_of(
-    recipe: TrainingRecipe, decoder: Decoder, curriculum: Curriculum, device: torch.device
-) -> tuple[int, float | None]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What a run is tried with before it begins; all processes try it together.
+
+    Attributes:
+        recipe: The settings.
+        decoder: The model; only copies of it are trained.
+        curriculum: The windows.
+        device: Where it trains.
+        n_held_out: Windows that every validation looks at.
+        group: The processes.
+    """
+
+    recipe: TrainingRecipe
+    decoder: Decoder
+    curriculum: Curriculum
+    device: torch.device
+    n_held_out: int = 0
+    group: Group = ALONE
+
+    def with_looks(self, steps: int) -> float:
+        """Return so many steps with their validations, all of it in steps."""
+        looks = math.ceil(steps / self.recipe.validation_interval(steps))
+        return steps + looks * _FORWARD * self.n_held_out / self.recipe.batch_size
+
+
+def steps_of(tried: Tried) -> tuple[int, float | None]:
     """Return the number of steps, and the trial's seconds a step where there was one.
 
     The trial runs on a copy, so that it leaves no trace in the run.
     """
-    counted = _counted_steps(recipe, curriculum)
+    counted = counted_steps(tried.recipe, tried.curriculum)
     if counted is not None:
         return counted, None
-    minutes = DEFAULT_MINUTES if recipe.minutes is None else recipe.minutes
+    minutes = DEFAULT_MINUTES if tried.recipe.minutes is None else tried.recipe.minutes
     began = time.monotonic()
-    seconds = _trial_s(recipe, decoder, curriculum, device, _SHARE_FOR_TRIAL * 60 * minutes)
-    left = 60 * minutes * _SHARE_FOR_STEPS - (time.monotonic() - began)
-    return max(1, int(left / seconds)), seconds
+    seconds = seconds_a_step(tried, _SHARE_FOR_TRIAL * 60 * minutes)
+    spent_s = tried.group.same(time.monotonic() - began)
+    return steps_in(minutes, seconds, tried, spent_s), seconds
 
 
-def expected_s(
-    recipe: TrainingRecipe, decoder: Decoder, curriculum: Curriculum, device: torch.device
-) -> float:
+def steps_in(minutes: float, seconds_per_step: float, tried: Tried, spent_s: float = 0.0) -> int:
+    """Return how many steps fit into so many minutes, of which some seconds are spent."""
+    room = (60 * minutes * _SHARE_FOR_STEPS - spent_s) / seconds_per_step
+    return max(1, bisect_right(range(1, int(max(room, 0)) + 1), room, key=tried.with_looks))
+
+
+def minutes_of(steps: int, seconds_per_step: float, tried: Tried) -> float:
+    """Return how many minutes so many steps take, with validation and saving."""
+    return tried.with_looks(steps) * seconds_per_step / _SHARE_FOR_STEPS / 60
+
+
+def expected_s(tried: Tried) -> float:
     """Return about how many seconds the run will take if its step is not compiled.
 
     A run of few steps is not asked: it counts as none.
     """
-    counted = _counted_steps(recipe, curriculum)
+    recipe = tried.recipe
+    counted = counted_steps(recipe, tried.curriculum)
     if counted is None:
         return 60 * (DEFAULT_MINUTES if recipe.minutes is None else recipe.minutes)
-    if counted < _FEW_STEPS:
+    if counted < FEW_STEPS:
         return 0.0
-    plain = replace(recipe, compile=False)
-    return counted * _trial_s(plain, decoder, curriculum, device, _ESTIMATE_S)
+    plain = replace(tried, recipe=replace(recipe, compile=False))
+    return counted * seconds_a_step(plain, _ESTIMATE_S)
 
 
-def _counted_steps(recipe: TrainingRecipe, curriculum: Curriculum) -> int | None:
+def counted_steps(recipe: TrainingRecipe, curriculum: Curriculum) -> int | None:
     """Return the number of steps where it follows from the recipe alone."""
     if recipe.epochs is None:
         return recipe.steps
@@ -66,47 +108,58 @@ def _counted_steps(recipe: TrainingRecipe, curriculum: Curriculum) -> int | None
     return max(1, round(events / curriculum.mean(lambda each: each.events_a_step)))
 
 
-def _trial_s(
-    recipe: TrainingRecipe,
-    decoder: Decoder,
-    curriculum: Curriculum,
-    device: torch.device,
-    budget_s: float,
-) -> float:
+def seconds_a_step(tried: Tried, budget_s: float) -> float:
     """Return the seconds that a step of a copy takes, the mean over the run's windows."""
-    budget_s /= len(curriculum.phases)
-    trial = copy.deepcopy(decoder)
-    return curriculum.mean(
-        lambda sampler: _seconds_a_step(recipe, trial, sampler, device, budget_s)
+    budget_s /= len(tried.curriculum.phases)
+    trial = replace(tried, decoder=copy.deepcopy(tried.decoder))
+    return trial.group.same(
+        trial.curriculum.mean(lambda sampler: _seconds_a_step(trial, sampler, budget_s))
     )
 
 
-def few_steps_notice(recipe: TrainingRecipe, steps: int, seconds_a_step: float | None) -> str:
-    """Return a sentence for a run whose minutes do not suffice, or nothing."""
-    if seconds_a_step is None or steps >= _FEW_STEPS:
+def few_steps_notice(
+    recipe: TrainingRecipe, steps: int, seconds_a_step: float | None, *, goes_on: bool = False
+) -> str:
+    """Return a sentence for a run whose minutes do not suffice, or nothing.
+
+    What to give the command line stands in brackets: the app leaves it out.
+
+    Args:
+        recipe: The settings.
+        steps: That fit into the minutes.
+        seconds_a_step: From the trial; None where the length was given otherwise.
+        goes_on: Whether it begins with a model's weights, and its sizes.
+    """
+    enough = FEW_STEPS_ON if goes_on else FEW_STEPS
+    if seconds_a_step is None or steps >= enough:
         return ""
-    wanted = math.ceil(_FEW_STEPS * seconds_a_step / 60 / _SHARE_FOR_STEPS)
-    smaller = "" if recipe.preset == "tiny" else ", or choose --preset tiny, which is faster"
+    wanted = math.ceil(enough * seconds_a_step / 60 / _SHARE_FOR_STEPS)
+    is_smallest = goes_on or recipe.preset == "tiny"
+    smaller = "" if is_smallest else ", or the tiny size (--preset tiny), which is faster"
     fit = "step fits" if steps == 1 else "steps fit"
+    unit = "minute" if wanted == 1 else "minutes"
     return (
-        f"Only {steps:,} {fit} into the time; below {_FEW_STEPS} a model learns little. "
-        f"Give --minutes {wanted} or more{smaller}."
+        f"Only {steps:,} {fit} into the time; below {enough} a model learns little. "
+        f"Take {wanted} {unit} (--minutes {wanted}) or more{smaller}."
     )
 
 
-def _seconds_a_step(
-    recipe: TrainingRecipe,
-    decoder: Decoder,
-    sampler: WindowSampler,
-    device: torch.device,
-    budget_s: float,
-) -> float:
-    losses, optimizers = make_loss(decoder, recipe, device), make_optimizers(decoder, recipe)
+def _seconds_a_step(tried: Tried, sampler: WindowSampler, budget_s: float) -> float:
+    decoder, recipe, group = tried.decoder, tried.recipe, tried.group
+    stepper = Stepper(
+        decoder,
+        make_optimizers(decoder, recipe),
+        recipe,
+        tried.device,
+        group=group,
+        windows_at_once=recipe.micro_batch_size,
+    )
     times: list[float] = []
-    while len(times) <= _TRIAL_STEPS and (len(times) < 2 or sum(times) < budget_s):
+    while len(times) <= _TRIAL_STEPS and (len(times) < 2 or group.same(sum(times)) < budget_s):
         began = time.monotonic()
-        ids = torch.from_numpy(sampler.batch(len(times))).to(device)
-        optimizer_step(losses, ids, decoder, optimizers, rate=1e-6, clip_norm=recipe.clip_norm)
+        batch = plain_batch(sampler, len(times), group.share)
+        while stepper.take(batch, _TRIAL_RATE) is None:
+            stepper.halve()  # the run itself will say so, when it comes to that
         times.append(time.monotonic() - began)
     # The first step compiles and warms up; it tells nothing of the others.
     return sum(times[1:]) / len(times[1:])

@@ -9,25 +9,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-import torch
-
-from musicgen.errors import NonFiniteLossError, NoNumbersError
-from musicgen.evaluation.bits import Window, sliding_windows, surprise
 from musicgen.training.augmentation import Augmentation
+from musicgen.training.batches import Batch, Batches
+from musicgen.training.boards import board_of
 from musicgen.training.events import (
-    CheckpointSaved,
     Finished,
+    MemoryStepDown,
     StepDone,
+    Stopped,
+    StoppedEarly,
     TrainingEvent,
-    Validated,
 )
+from musicgen.training.gain import gain_of
+from musicgen.training.group import ALONE, Group, LeftError
 from musicgen.training.optim import learning_rate
 from musicgen.training.plan import Plan
-from musicgen.training.run import RunState
-from musicgen.training.step import make_loss, optimizer_step
-from musicgen.training.windows import validation_rows
+from musicgen.training.step import Stepper, StepTaken
+from musicgen.training.writer import Writer, validation_is_due
 
 _SPEED_OVER_S = 60.0
 
@@ -37,75 +36,134 @@ class _Standing:
     """Where the loop stands."""
 
     step: int
-    best_loss: float | None
-    best_bits: float | None
-    saved_step: int
-    saved_at: float = field(default_factory=time.monotonic)
+    is_over: bool = False
     busy_s: list[float] = field(default_factory=list)
 
 
-def run_steps(plan: Plan) -> Iterator[TrainingEvent]:
+def run_steps(plan: Plan, group: Group = ALONE) -> Iterator[TrainingEvent]:
     """Train from where the plan stands to its last step.
 
-    Closing the iterator saves a checkpoint first.
+    Closing the iterator saves a checkpoint first. Of several processes only the writer saves and
+    looks at held-out music; when one of them is closed all end.
+
+    Args:
+        plan: What to train, and where it stands; of all processes the same.
+        group: The processes.
 
     Raises:
         NonFiniteLossError: The loss left the numbers; the last checkpoint is before that.
-        TrainingError: The run's folder can no longer be written.
+        OutOfMemoryError: Not even one window fits.
+        TrainingError: The run's folder can no longer be written, or another process failed.
     """
-    recipe, decoder, steps = plan.recipe, plan.decoder, plan.steps
-    losses = make_loss(decoder, recipe, plan.device)
-    curriculum = plan.curriculum()
-    augmentation = Augmentation.of(recipe, plan.tokenizer)
-    windows = validation_windows(plan)
-    every = recipe.validate_steps or max(10, steps // 20)
-    at = _Standing(
-        step=plan.first_step,
-        best_loss=plan.best_loss,
-        best_bits=plan.best_bits_per_note,
-        saved_step=plan.first_step,
+    wanted = plan.recipe.tensorboard and group.is_writer
+    with board_of(plan.run.folder, wanted=wanted, first_step=plan.state.step) as board:
+        writer = Writer(plan, board) if group.is_writer else None
+        yield from _run(plan, group, writer)
+
+
+def _run(plan: Plan, group: Group, writer: Writer | None) -> Iterator[TrainingEvent]:
+    at = _Standing(step=plan.state.step)
+    stepper = Stepper(
+        plan.decoder,
+        plan.optimizers,
+        plan.recipe,
+        plan.device,
+        group=group,
+        windows_at_once=plan.state.windows_at_once,
     )
     try:
-        while at.step < steps:
-            began = time.monotonic()
-            events = augmentation.vary(
-                curriculum.batch(at.step, recipe.first_steps(steps)), at.step
-            )
-            ids = torch.from_numpy(events).to(plan.device)
-            rate = learning_rate(recipe, at.step, steps)
-            loss, norm = optimizer_step(
-                losses, ids, decoder, plan.optimizers, rate=rate, clip_norm=recipe.clip_norm
-            )
-            at.step += 1
-            per_step = _recent_mean(at.busy_s, time.monotonic() - began)
-            done = StepDone(
-                step=at.step,
-                steps=steps,
-                loss=loss,
-                learning_rate=rate,
-                gradient_norm=norm,
-                events_per_s=ids.shape[0] * (ids.shape[1] - 1) / per_step,
-                seconds_left=(steps - at.step) * per_step,
-            )
-            plan.run.log(_metrics(done))
-            # Before the step is told: whoever stops the run here stops it after the validation,
-            # and a resumed run need not ask whether it is still due.
-            due = at.step % every == 0 or at.step == steps
-            validated = _validate(plan, at, windows) if due else None
-            yield done
-            if validated is not None:
-                yield validated
-            if time.monotonic() - at.saved_at > 60 * recipe.checkpoint_minutes:
-                yield _save(plan, at)
+        yield from _steps(plan, group, at, stepper, writer)
     except GeneratorExit:
         # The caller closes the iterator between two steps, where the state is whole. (An
         # interrupt inside a step leaves it half done, so nothing is saved then.)
-        if at.step > at.saved_step:
-            _save(plan, at)
+        if writer is not None and writer.has_unsaved(at.step):
+            writer.save(at.step, stepper.windows_at_once)
+        if at.step < plan.steps and not at.is_over:
+            group.leave()
+            group.part()
         raise
-    if at.step > at.saved_step:
-        yield _save(plan, at)
-    yield Finished(step=at.step, best=plan.run.best, bits_per_note=at.best_bits or float("nan"))
+    except LeftError:
+        if writer is not None and writer.has_unsaved(at.step):
+            yield writer.save(at.step, stepper.windows_at_once)
+        group.part()
+        yield Stopped(step=at.step)
+        return
+    bits = None
+    if writer is not None:
+        bits = writer.best_bits
+        if writer.has_unsaved(at.step):
+            yield writer.save(at.step, stepper.windows_at_once)
+        writer.draw()
+    yield Finished(
+        step=at.step,
+        best=plan.run.best,
+        bits_per_note=bits or float("nan"),
+        gain=gain_of(plan, bits) if writer is not None else None,
+    )
+
+
+def _steps(
+    plan: Plan, group: Group, at: _Standing, stepper: Stepper, writer: Writer | None
+) -> Iterator[TrainingEvent]:
+    recipe, steps = plan.recipe, plan.steps
+    batches = Batches(
+        curriculum=plan.curriculum(),
+        augmentation=Augmentation.of(recipe, plan.tokenizer),
+        steps=recipe.first_steps(steps),
+        share=group.share,
+    )
+    while at.step < steps:
+        no_gain = _validations_without_gain(plan, group, at, writer)
+        if recipe.patience is not None and no_gain >= recipe.patience:
+            at.is_over = True
+            yield StoppedEarly(step=at.step, steps=steps, n_validations=no_gain)
+            return
+        began = time.monotonic()
+        batch = batches.of(at.step)
+        rate = learning_rate(recipe, at.step, steps)
+        taken = stepper.take(batch, rate)
+        if taken is None:
+            yield _step_down(plan, at, stepper)
+            continue
+        at.step += 1
+        done = _done(plan, at, batch, taken, rate, time.monotonic() - began)
+        # Before the step is told: whoever stops the run here stops it after the validation, and a
+        # resumed run need not ask whether it is still due.
+        told = [] if writer is None else writer.after(done)
+        yield done
+        yield from told
+        if writer is not None and writer.checkpoint_is_due:
+            yield writer.save(at.step, stepper.windows_at_once)
+
+
+def _validations_without_gain(
+    plan: Plan, group: Group, at: _Standing, writer: Writer | None
+) -> int:
+    """Return how many validations have passed since the lowest loss, on all processes the same."""
+    asked = at.step == plan.state.step or validation_is_due(plan, at.step)
+    if plan.recipe.patience is None or not asked:
+        return 0
+    return int(group.same(0 if writer is None else writer.n_since_lowest))
+
+
+def _done(
+    plan: Plan, at: _Standing, batch: Batch, taken: StepTaken, rate: float, busy_s: float
+) -> StepDone:
+    per_step = _recent_mean(at.busy_s, busy_s)
+    return StepDone(
+        step=at.step,
+        steps=plan.steps,
+        loss=taken.loss,
+        learning_rate=rate,
+        gradient_norm=taken.gradient_norm,
+        events_per_s=batch.n_events / per_step,
+        seconds_left=(plan.steps - at.step) * per_step,
+    )
+
+
+def _step_down(plan: Plan, at: _Standing, stepper: Stepper) -> MemoryStepDown:
+    fewer = stepper.halve()
+    return MemoryStepDown(step=at.step, windows_at_once=fewer, batch_size=plan.recipe.batch_size)
 
 
 def _recent_mean(times: list[float], newest: float) -> float:
@@ -114,66 +172,3 @@ def _recent_mean(times: list[float], newest: float) -> float:
     while len(times) > 2 and sum(times) > _SPEED_OVER_S:
         times.pop(0)
     return sum(times) / len(times)
-
-
-def validation_windows(plan: Plan) -> list[Window]:
-    """Return the held-out windows that every validation of the plan looks at."""
-    pieces = plan.corpus.pieces("validation")
-    seq_len = plan.recipe.seq_len
-    every = [
-        window
-        for piece in pieces
-        for window in sliding_windows(piece.start, piece.n_events, seq_len)
-    ]
-    rows = validation_rows(len(every), plan.recipe.validation_windows)
-    return [every[row] for row in rows]
-
-
-def _validate(plan: Plan, at: _Standing, windows: list[Window]) -> Validated:
-    events = plan.corpus.events("validation")
-    plan.decoder.eval()
-    try:
-        found = surprise(plan.decoder, events, windows)
-    except NoNumbersError as error:
-        raise NonFiniteLossError(
-            f"After step {at.step:,} the model gives no numbers any more.",
-            hint="Resume from the last checkpoint with a lower learning_rate.",
-        ) from error
-    plan.decoder.train()
-    loss = float(found.nats.sum()) / max(1, found.n_events)
-    pieces = plan.corpus.pieces("validation")
-    notes_an_event = sum(p.n_notes for p in pieces) / max(1, sum(p.n_events for p in pieces))
-    bits = float(found.bits().sum()) / max(1.0, found.n_events * notes_an_event)
-    is_best = at.best_loss is None or loss < at.best_loss
-    if is_best:
-        at.best_loss, at.best_bits = loss, bits
-        plan.run.save_best(
-            at.step,
-            decoder=plan.decoder,
-            tokenizer=plan.tokenizer,
-            training=plan.summary(at.step, bits),
-        )
-    plan.run.log({"step": at.step, "validation_loss": loss, "validation_bits_per_note": bits})
-    return Validated(step=at.step, loss=loss, bits_per_note=bits, is_best=is_best)
-
-
-def _save(plan: Plan, at: _Standing) -> CheckpointSaved:
-    folder = plan.run.save(
-        RunState(step=at.step, best_loss=at.best_loss, best_bits_per_note=at.best_bits),
-        decoder=plan.decoder,
-        optimizers=plan.optimizers,
-        tokenizer=plan.tokenizer,
-        training=plan.summary(at.step, at.best_bits),
-    )
-    at.saved_at, at.saved_step = time.monotonic(), at.step
-    return CheckpointSaved(step=at.step, folder=folder)
-
-
-def _metrics(done: StepDone) -> dict[str, Any]:
-    return {
-        "step": done.step,
-        "loss": done.loss,
-        "learning_rate": done.learning_rate,
-        "gradient_norm": done.gradient_norm,
-        "events_per_s": round(done.events_per_s, 1),
-    }

@@ -59,6 +59,15 @@ def _fitting(tensors: Mapping[str, Tensor], key: str, parameter: Tensor) -> Tens
     return found.to(parameter.device)
 
 
+def blank_state(decoder: Decoder) -> dict[str, Tensor]:
+    """Return a state that `Optimizers.restore` takes, of zeros, for numbers that come later."""
+    return {
+        f"{name}:{key}": torch.zeros(()) if key == "step" else torch.zeros_like(parameter)
+        for name, parameter in decoder.named_parameters()
+        for key in (*ADAMW_STATE, *MUON_STATE)
+    }
+
+
 ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
 MUON_STATE = ("momentum",)
 
@@ -71,6 +80,8 @@ def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
     """
     matrices, rest = [], []
     for name, parameter in decoder.named_parameters():
+        if not parameter.requires_grad:
+            continue
         is_matrix = parameter.ndim == 2 and not name.startswith("embeddings")
         (matrices if is_matrix else rest).append(parameter)
     rate, decay = recipe.learning_rate, recipe.weight_decay

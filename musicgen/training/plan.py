@@ -11,10 +11,11 @@ from musicgen import configio
 from musicgen.corpus import Corpus
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
+from musicgen.training.averaging import Average
 from musicgen.training.curriculum import Curriculum, curriculum_of
 from musicgen.training.optim import Optimizers
 from musicgen.training.recipe import TrainingRecipe
-from musicgen.training.run import Run
+from musicgen.training.run import Run, RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +32,8 @@ class Plan:
         device: Where it trains.
         steps: Steps in all.
         seconds_per_step: From the trial for `minutes`, else None.
-        first_step: Steps already done.
-        best_loss: Lowest held-out nats an event so far, or None.
-        best_bits_per_note: The same in bits a note.
+        state: Where the run stands as it begins or goes on.
+        average: Mean of the weights to go on with, where the recipe asks for it, or None.
         parent: Hash of the model it started from, or empty.
         notice: Something the user should know, or empty.
     """
@@ -47,9 +47,8 @@ class Plan:
     device: torch.device
     steps: int
     seconds_per_step: float | None
-    first_step: int
-    best_loss: float | None
-    best_bits_per_note: float | None
+    state: RunState
+    average: Average | None
     parent: str
     notice: str
 
@@ -60,7 +59,7 @@ class Plan:
 
     def summary(self, step: int, bits_per_note: float | None) -> dict[str, Any]:
         """Return what a checkpoint tells about its training."""
-        report = self.corpus.report
+        report, parent = self.corpus.report, self.run.parent()
         return {
             "recipe": configio.to_mapping(self.recipe),
             "steps": self.steps,
@@ -69,5 +68,6 @@ class Plan:
             "notes": sum(piece.n_notes for piece in report.of_split("train")),
             "corpus": self.corpus.report.fingerprint(),
             "parent": self.parent,
+            "parent_name": "" if parent is None else parent.name,
             "validation_bits_per_note": bits_per_note,
         }

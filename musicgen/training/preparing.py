@@ -1,8 +1,8 @@
-"""From a folder and a recipe to everything that the loop needs, fresh or resumed."""
+"""From a folder and a recipe to a plan, fresh or resumed."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,24 @@ from musicgen import configio
 from musicgen.checkpoint import Checkpoint, load_checkpoint
 from musicgen.corpus import Corpus, ScanProgress, build_corpus
 from musicgen.errors import ResumeMismatchError, TrainingError
-from musicgen.files import is_file, is_folder, is_there
+from musicgen.files import is_folder, is_there
 from musicgen.model import Decoder
-from musicgen.tokens import FLAT_SCHEMES, Tokenizer, get_tokenizer, tokenizer_from_json
-from musicgen.training.claim import claimed, unwritable
-from musicgen.training.compiling import settle_compile
-from musicgen.training.flat import fit_flat_tokenizer
-from musicgen.training.length import expected_s, few_steps_notice, steps_of
+from musicgen.tokens import Tokenizer
+from musicgen.training.changing import (
+    OTHER_MUSIC,
+    changed_music,
+    changed_settings,
+    check_allowed,
+)
+from musicgen.training.claim import claimed
+from musicgen.training.fine_tuning import fine_tuning_recipe, offer
+from musicgen.training.lora import adapt
 from musicgen.training.optim import make_optimizers
 from musicgen.training.plan import Plan
 from musicgen.training.precision import faster_precision
 from musicgen.training.recipe import LENGTHS, RunFacts, TrainingRecipe
 from musicgen.training.run import Resumed, Run, RunState
+from musicgen.training.tokenizing import run_tokenizer
 
 
 def prepare(
@@ -35,8 +41,11 @@ def prepare(
     device: torch.device,
     start_from: str | Path | None = None,
     resume: bool = False,
+    allow: Collection[str] = (),
 ) -> Generator[ScanProgress | Corpus | Plan, None, None]:
-    """Read the folder, fix the length, make or restore the model; yield progress, then the plan.
+    """Read the folder, make or restore the model; yield progress, then the plan.
+
+    The plan of a run that begins has no steps yet: see `settled`.
 
     The run's folder is held until the iterator is closed.
 
@@ -47,16 +56,19 @@ def prepare(
         device: Where it trains.
         start_from: A model whose weights and tokenizer it begins with.
         resume: Go on with the run in `run_folder`.
+        allow: What a resumed run may change, of `changing.ALLOWABLE`.
 
     Raises:
+        ConfigError: There is no such thing to allow.
         CorpusError: The folder cannot be used.
         ResumeMismatchError: Settings or music are not those of the run.
         TrainingError: The run's folder is taken or cannot be written, or has nothing to resume.
     """
+    check_allowed(allow)
     run = Run(folder=run_folder)
     _check_folder(run, resume)
     with claimed(run_folder):
-        yield from _prepare(folder, run, recipe, device, start_from, resume)
+        yield from _prepare(folder, run, recipe, device, start_from, resume, allow)
 
 
 def _prepare(
@@ -66,14 +78,25 @@ def _prepare(
     device: torch.device,
     start_from: str | Path | None,
     resume: bool,
+    allow: Collection[str],
 ) -> Generator[ScanProgress | Corpus | Plan, None, None]:
     facts = _check_folder(run, resume)
+    changes: tuple[str, ...] = ()
     if facts is not None:
-        _check_settings(run, facts, recipe)
+        facts, changes = changed_settings(run.folder, facts, recipe, allow)
         recipe = facts.recipe
-    recipe = recipe or TrainingRecipe()
+    if recipe is None:
+        recipe = TrainingRecipe() if start_from is None else fine_tuning_recipe()
+    if recipe.lora_rank is not None and facts is None and start_from is None:
+        raise TrainingError(
+            "LoRA fine-tunes a model, and random weights are none.",
+            hint="Give the model to begin with (--from), or leave lora_rank out.",
+        )
     parent = None if start_from is None else load_checkpoint(start_from)
-    tokenizer = yield from _tokenizer(folder, run, recipe, parent)
+    if parent is not None:
+        tokenizer = parent.tokenizer
+    else:
+        tokenizer = yield from run_tokenizer(folder, run, recipe)
     corpus = None
     for found in build_corpus(folder, run.corpus_folder, tokenizer):
         if isinstance(found, Corpus):
@@ -84,7 +107,11 @@ def _prepare(
     if facts is None:
         yield _fresh(run, recipe, corpus, tokenizer, device, parent)
     else:
-        yield _resumed(run, facts, corpus, tokenizer, device)
+        report = corpus.report
+        facts, others = changed_music(
+            facts, report.fingerprint(), report.sentence(), tokenizer.fingerprint, allow
+        )
+        yield _resumed(run, facts, (*changes, *others), corpus, tokenizer, device)
 
 
 def _check_folder(run: Run, resume: bool) -> RunFacts | None:
@@ -130,38 +157,6 @@ def resumed_recipe(
     return configio.from_mapping(TrainingRecipe, {**own, **settings}, where=where)
 
 
-def _check_settings(run: Run, facts: RunFacts, recipe: TrainingRecipe | None) -> None:
-    if recipe is None:
-        return
-    was, wanted = configio.to_mapping(facts.recipe), configio.to_mapping(recipe)
-    left_open = {"precision": "auto", "compile": None}  # the run decided
-    for key, value in wanted.items():
-        if value != was[key] and not (key in left_open and value == left_open[key]):
-            raise ResumeMismatchError(
-                f"The run in {run.folder} was begun with {key} = {was[key]}, not {value}.",
-                hint="Resume it without that setting, or begin another run.",
-            )
-
-
-def _tokenizer(
-    folder: Path, run: Run, recipe: TrainingRecipe, parent: Checkpoint | None
-) -> Generator[ScanProgress, None, Tokenizer]:
-    """Return the run's tokenizer: the parent's, the one made before, or a new one."""
-    kept = run.folder / "tokenizer.json"
-    if parent is not None:
-        return parent.tokenizer
-    if is_file(kept):
-        return tokenizer_from_json(kept.read_text(encoding="utf-8"))
-    if recipe.scheme not in FLAT_SCHEMES:
-        return get_tokenizer(recipe.scheme)
-    tokenizer = yield from fit_flat_tokenizer(folder, recipe.scheme, recipe.flat_vocab_size)
-    try:
-        kept.write_text(tokenizer.to_json(), encoding="utf-8")
-    except OSError as error:
-        raise unwritable(run.folder, error) from error
-    return tokenizer
-
-
 def _fresh(
     run: Run,
     recipe: TrainingRecipe,
@@ -181,8 +176,13 @@ def _fresh(
         notice = f"It begins with the weights of {parent.name}; the sizes are that model's."
     else:
         decoder = Decoder(recipe.decoder_config(tokenizer.vocab_sizes), seed=recipe.seed)
+        notice = offer(recipe, sum(piece.n_notes for piece in corpus.pieces("train")))
+    run.keep_parent(parent)
     decoder = decoder.to(device).train()
-    plan = Plan(
+    if recipe.lora_rank is not None:
+        adapt(decoder, recipe.lora_rank, recipe.seed)
+        notice += f" LoRA of rank {recipe.lora_rank} learns {_learning(decoder):,} numbers of it."
+    return Plan(
         run=run,
         recipe=recipe,
         corpus=corpus,
@@ -192,55 +192,43 @@ def _fresh(
         device=device,
         steps=0,
         seconds_per_step=None,
-        first_step=0,
-        best_loss=None,
-        best_bits_per_note=None,
+        state=replace(RunState.none(), windows_at_once=recipe.micro_batch_size),
+        average=None,
         parent="" if parent is None else parent.sha256,
         notice=notice,
     )
-    return _begun(_compiled_where_it_pays(plan))
-
-
-def _compiled_where_it_pays(plan: Plan) -> Plan:
-    if plan.recipe.compile is not None:
-        return plan
-    expected = expected_s(plan.recipe, plan.decoder, plan.curriculum(), plan.device)
-    is_compiled, told = settle_compile(expected_s=expected, device=plan.device)
-    notice = f"{plan.notice} {told}".strip()
-    return replace(plan, recipe=replace(plan.recipe, compile=is_compiled), notice=notice)
-
-
-def _begun(plan: Plan) -> Plan:
-    """Fix the number of steps, and write down what is fixed."""
-    recipe, corpus = plan.recipe, plan.corpus
-    steps, seconds_per_step = steps_of(recipe, plan.decoder, plan.curriculum(), plan.device)
-    facts = RunFacts(
-        recipe=recipe,
-        steps=steps,
-        trial_seconds_per_step=seconds_per_step,
-        corpus=corpus.report.fingerprint(),
-        tokenizer=plan.tokenizer.fingerprint,
-        parent=plan.parent,
-        corpus_summary=corpus.report.sentence(),
-    )
-    plan.run.begin(facts)
-    few = few_steps_notice(recipe, steps, seconds_per_step)
-    notice = " ".join(filter(None, (plan.notice, few)))
-    return replace(plan, steps=steps, seconds_per_step=seconds_per_step, notice=notice)
 
 
 def _resumed(
-    run: Run, facts: RunFacts, corpus: Corpus, tokenizer: Tokenizer, device: torch.device
+    run: Run,
+    facts: RunFacts,
+    changes: tuple[str, ...],
+    corpus: Corpus,
+    tokenizer: Tokenizer,
+    device: torch.device,
 ) -> Plan:
-    if corpus.report.fingerprint() != facts.corpus or tokenizer.fingerprint != facts.tokenizer:
-        raise ResumeMismatchError(
-            "The music in the folder is not what this run began with.",
-            hint="Put the files back as they were, or begin another run (--from this one).",
-        )
+    run.mend()
     found = run.newest(facts.recipe, device)
     if found is None:
         found = _not_begun(run, facts, tokenizer, device)
-    run.rewind_log(found.state.step)
+    state = found.state
+    if facts.steps < state.step:
+        raise ResumeMismatchError(
+            f"The run in {run.folder} has done {state.step:,} steps, more than {facts.steps:,}.",
+            hint="Give as many steps or more.",
+        )
+    run.rewind_log(state.step)
+    notice = " ".join(found.passed_over)
+    if changes:
+        told = f"From step {state.step:,} on: {', '.join(changes)}."
+        notice = f"{notice} {told}".strip()
+        facts = replace(facts, changes=(*facts.changes, told))
+        run.rewrite(facts)
+        # What was held out may have changed: the lowest loss of other music is none of this.
+        if OTHER_MUSIC in changes:
+            state = replace(state, best_loss=None, lowest_loss=None, n_since_lowest=0)
+        if any(change.startswith("micro_batch_size ") for change in changes):
+            state = replace(state, windows_at_once=facts.recipe.micro_batch_size)
     return Plan(
         run=run,
         recipe=facts.recipe,
@@ -251,26 +239,31 @@ def _resumed(
         device=device,
         steps=facts.steps,
         seconds_per_step=facts.trial_seconds_per_step,
-        first_step=found.state.step,
-        best_loss=found.state.best_loss,
-        best_bits_per_note=found.state.best_bits_per_note,
+        state=state,
+        average=found.average,
         parent=facts.parent,
-        notice=" ".join(found.passed_over),
+        notice=notice,
     )
 
 
 def _not_begun(run: Run, facts: RunFacts, tokenizer: Tokenizer, device: torch.device) -> Resumed:
     """Return what a run that was stopped before its first checkpoint begins with."""
+    recipe = facts.recipe
     if facts.parent:
-        raise TrainingError(
-            f"The run in {run.folder} was stopped before its first checkpoint.",
-            hint="Remove the folder and begin again with --from.",
-        )
-    config = facts.recipe.decoder_config(tokenizer.vocab_sizes)
-    decoder = Decoder(config, seed=facts.recipe.seed).to(device).train()
+        decoder = load_checkpoint(run.parent_folder).decoder
+    else:
+        decoder = Decoder(recipe.decoder_config(tokenizer.vocab_sizes), seed=recipe.seed)
+    decoder = decoder.to(device).train()
+    if recipe.lora_rank is not None:
+        adapt(decoder, recipe.lora_rank, recipe.seed)
     return Resumed(
         decoder=decoder,
-        optimizers=make_optimizers(decoder, facts.recipe),
-        state=RunState.none(),
+        optimizers=make_optimizers(decoder, recipe),
+        state=replace(RunState.none(), windows_at_once=recipe.micro_batch_size),
+        average=None,
         passed_over=(),
     )
+
+
+def _learning(decoder: Decoder) -> int:
+    return sum(each.numel() for each in decoder.parameters() if each.requires_grad)

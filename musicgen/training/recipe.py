@@ -35,6 +35,10 @@ class TrainingRecipe:
         minutes: Time, turned into steps by a short trial.
         epochs: Times through the training pieces.
         batch_size: Windows a step; of shorter windows as many more.
+        micro_batch_size: Windows of `seq_len` read at once; a step's gradient is the sum over its
+            batch. None: as many as memory holds, all of them if it can be.
+        recompute_activations: Keep only what goes into each block and compute the rest again for
+            the gradient: less memory, a third more time, the same numbers.
         learning_rate: At its peak.
         warmup_steps: Steps of rising rate; after them it falls in a straight line to zero.
         restart_steps: Where it is zero before the run's end, and rises once more. Short windows and
@@ -42,9 +46,12 @@ class TrainingRecipe:
         restart_learning_rates: At the peak after each restart.
         augment_from_step: The first step whose music is varied: what was not yet read need not be.
         augment_until_step: The first step after it whose music is as it is again; None for none.
-        augment_semitones: Training music is moved up or down by up to so many.
+        augment_semitones: Training music is moved up or down by up to so many. None, here and in
+            the two below: as it suits music that is read more than a few times, else not at all.
         augment_tempo: It is slowed down or hurried by up to this share (0.1: by a tenth).
         augment_velocity: It is made louder or softer by up to so much.
+        lora_rank: Fine-tuning learns matrices of this rank beside the model's own, which stay as
+            they are (LoRA); None for all weights.
         optimizer: "muon" for matrices (with AdamW for the rest), or "adamw" for all.
         momentum: Of Muon.
         weight_decay: Of matrices, not of embeddings and gains.
@@ -58,6 +65,18 @@ class TrainingRecipe:
         validate_steps: Steps between validations; None for twenty in all, ten steps apart at least.
         validation_windows: Held-out windows looked at each time.
         checkpoint_minutes: Time between checkpoints.
+        keep: What the run's `best/` holds: the model with the "lowest" held-out loss, or the
+            "last" one that was validated, where the end of the schedule matters more than a
+            difference within the noise of some held-out windows.
+        patience: Validations without a lower held-out loss after which the run ends, or None.
+        ema_decay: Validate and keep a running mean of the weights, of which so much stays at each
+            step, instead of the weights; None for the weights themselves.
+        sample_steps: Steps between pieces that are made to listen to; at most one of it and
+            sample_minutes is given, and without them none are made.
+        sample_minutes: Time between them.
+        n_samples: Pieces each time.
+        sample_seconds: How long they are.
+        tensorboard: Write the metrics for TensorBoard too.
     """
 
     preset: str = "small"
@@ -74,15 +93,18 @@ class TrainingRecipe:
     minutes: float | None = None
     epochs: float | None = None
     batch_size: int = 4
+    micro_batch_size: int | None = None
+    recompute_activations: bool = False
     learning_rate: float = 4e-3
     warmup_steps: int = 100
     restart_steps: tuple[int, ...] = ()
     restart_learning_rates: tuple[float, ...] = ()
     augment_from_step: int = 0
     augment_until_step: int | None = None
-    augment_semitones: int = 0
-    augment_tempo: float = 0.0
-    augment_velocity: int = 0
+    augment_semitones: int | None = None
+    augment_tempo: float | None = None
+    augment_velocity: int | None = None
+    lora_rank: int | None = None
     optimizer: Literal["muon", "adamw"] = "muon"
     momentum: float = 0.95
     weight_decay: float = 0.1
@@ -95,6 +117,14 @@ class TrainingRecipe:
     validate_steps: int | None = None
     validation_windows: int = 64
     checkpoint_minutes: float = 3.0
+    keep: Literal["lowest", "last"] = "lowest"
+    patience: int | None = None
+    ema_decay: float | None = None
+    sample_steps: int | None = None
+    sample_minutes: float | None = None
+    n_samples: int = 2
+    sample_seconds: float = 20.0
+    tensorboard: bool = False
 
     def __post_init__(self) -> None:
         _one_of("preset", self.preset, tuple(PRESETS))
@@ -109,6 +139,8 @@ class TrainingRecipe:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise ConfigError(f"{name} {value} is outside {low} to {high}.")
+        if self.sample_steps is not None and self.sample_minutes is not None:
+            raise ConfigError("sample_steps and sample_minutes exclude each other.")
         self._check_restarts()
 
     def _check_restarts(self) -> None:
@@ -126,6 +158,10 @@ class TrainingRecipe:
     def first_steps(self, steps: int) -> int:
         """Return how many of a run's steps come before its first restart."""
         return min((*self.restart_steps, steps))
+
+    def validation_interval(self, steps: int) -> int:
+        """Return the steps between validations of a run of so many."""
+        return self.validate_steps or max(10, steps // 20)
 
     def decoder_config(self, vocab_sizes: tuple[int, ...]) -> DecoderConfig:
         """Return the sizes of the model for a tokenizer's vocabularies."""
@@ -146,6 +182,7 @@ _RANGES = (
     ("minutes", 0.05, 1_000_000),
     ("epochs", 0.001, 1_000_000),
     ("batch_size", 1, 100_000),
+    ("micro_batch_size", 1, 100_000),
     ("learning_rate", 1e-8, 1.0),
     ("warmup_steps", 0, 10_000_000),
     ("augment_from_step", 0, 100_000_000),
@@ -153,6 +190,7 @@ _RANGES = (
     ("augment_semitones", 0, 24),
     ("augment_tempo", 0.0, 1.0),
     ("augment_velocity", 0, 64),
+    ("lora_rank", 1, 1024),
     ("momentum", 0.0, 0.9999),
     ("weight_decay", 0.0, 10.0),
     ("beta1", 0.0, 0.9999),
@@ -162,6 +200,12 @@ _RANGES = (
     ("validate_steps", 1, 100_000_000),
     ("validation_windows", 1, 1_000_000),
     ("checkpoint_minutes", 0.0, 100_000.0),
+    ("patience", 1, 100_000),
+    ("ema_decay", 0.0, 0.999999),
+    ("sample_steps", 1, 100_000_000),
+    ("sample_minutes", 0.0, 100_000.0),
+    ("n_samples", 1, 100),
+    ("sample_seconds", 1.0, 600.0),
 )
 
 
@@ -183,6 +227,7 @@ class RunFacts:
         tokenizer: Fingerprint of the tokenizer.
         parent: Hash of the model it started from, or empty.
         corpus_summary: The corpus in a sentence.
+        changes: What was changed at a resume, by leave, in a sentence each.
     """
 
     version: Literal[3] = 3
@@ -193,3 +238,4 @@ class RunFacts:
     tokenizer: str
     parent: str = ""
     corpus_summary: str
+    changes: tuple[str, ...] = ()

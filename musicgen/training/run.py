@@ -4,6 +4,7 @@ run.json        settings and fingerprints, fixed
 corpus/         the events
 metrics.jsonl   one line a step, one a validation
 checkpoints/    step-…: the model and what it takes to go on; the newest two
+parent/         the model that it began with, if it did not begin with random weights
 best/           the model with the lowest held-out loss
 """
 
@@ -13,26 +14,39 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from musicgen import configio
-from musicgen.checkpoint import load_checkpoint, read_manifest, save_checkpoint
-from musicgen.checkpoint.manifest import read_checked, read_json
+from musicgen.checkpoint import Checkpoint, load_checkpoint, read_manifest, save_checkpoint
+from musicgen.checkpoint.copy import copy_checkpoint, is_copy
+from musicgen.checkpoint.extend import add_file
+from musicgen.checkpoint.folder import put_back, remove_partial
+from musicgen.checkpoint.manifest import Manifest, read_checked, read_json
 from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
 from musicgen.errors import CheckpointError, CheckpointMismatchError, ConfigError, TrainingError
-from musicgen.files import is_file, is_folder
+from musicgen.files import is_file, is_folder, is_there
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
 from musicgen.training import metrics
+from musicgen.training.averaging import Average
 from musicgen.training.claim import unwritable
+from musicgen.training.lora import (
+    adapt,
+    is_adapted,
+    merged,
+    narrow_matrices,
+    restore_narrow_matrices,
+)
 from musicgen.training.optim import Optimizers, make_optimizers
 from musicgen.training.recipe import RunFacts, TrainingRecipe
 
 OPTIMIZER = "optimizer.safetensors"
+LORA = "lora.safetensors"
+AVERAGE = "average.safetensors"
 STATE = "state.json"
 METRICS = "metrics.jsonl"
 KEPT_CHECKPOINTS = 2
@@ -47,11 +61,17 @@ class RunState:
         step: Steps done.
         best_loss: Lowest held-out nats an event so far, or None.
         best_bits_per_note: The same in bits a note.
+        windows_at_once: Windows of `seq_len` that were read at once; None for all of a step's.
+        lowest_loss: Lowest held-out nats an event so far, whatever the recipe keeps, or None.
+        n_since_lowest: Validations since then.
     """
 
     step: int
     best_loss: float | None
     best_bits_per_note: float | None
+    windows_at_once: int | None = None
+    lowest_loss: float | None = None
+    n_since_lowest: int = 0
 
     @classmethod
     def none(cls) -> RunState:
@@ -67,12 +87,14 @@ class Resumed:
         decoder: The model, on the run's device.
         optimizers: Its optimizers, as they were.
         state: Where the run stood.
+        average: Mean of the weights, where the recipe asks for it, else None.
         passed_over: A sentence for each later checkpoint that is damaged.
     """
 
     decoder: Decoder
     optimizers: Optimizers
     state: RunState
+    average: Average | None
     passed_over: tuple[str, ...]
 
 
@@ -96,6 +118,34 @@ class Run:
         """Where its best model lies."""
         return self.folder / "best"
 
+    @property
+    def parent_folder(self) -> Path:
+        """Where a copy of the model lies that it began with, if any."""
+        return self.folder / "parent"
+
+    def parent(self) -> Manifest | None:
+        """Return the manifest of the model that it began with; None for random weights."""
+        return read_manifest(self.parent_folder) if is_folder(self.parent_folder) else None
+
+    def keep_parent(self, checkpoint: Checkpoint | None) -> None:
+        """Keep a copy of the model that it begins with: to go on and to compare need no other.
+
+        Raises:
+            TrainingError: The folder cannot be written, or something of that name is there that
+                is not a copy of a run that never began.
+        """
+        place = self.parent_folder
+        if is_there(place) and (checkpoint is None or not is_copy(place)):
+            raise TrainingError(
+                f"{place} is there already, where a run keeps the model that it begins with.",
+                hint="Choose another folder for the run, or remove that one if you do not need it.",
+            )
+        try:
+            if checkpoint is not None:
+                copy_checkpoint(checkpoint.folder, place)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
     def facts(self) -> RunFacts | None:
         """Return what was fixed at its start, or None for a folder without a run."""
         path = self.folder / "run.json"
@@ -107,11 +157,22 @@ class Run:
         Raises:
             TrainingError: The folder cannot be written.
         """
+        self.rewrite(facts)
+        try:
+            (self.folder / METRICS).write_text("", encoding="utf-8")
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def rewrite(self, facts: RunFacts) -> None:
+        """Write down what has been changed by leave.
+
+        Raises:
+            TrainingError: The folder cannot be written.
+        """
         try:
             partial = self.folder / "run.json.partial"
             partial.write_text(configio.to_json(facts), encoding="utf-8")
             os.replace(partial, self.folder / "run.json")
-            (self.folder / METRICS).write_text("", encoding="utf-8")
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
@@ -145,8 +206,17 @@ class Run:
         optimizers: Optimizers,
         tokenizer: Tokenizer,
         training: Mapping[str, Any],
+        average: Average | None = None,
     ) -> Path:
         """Write a checkpoint to go on from, and drop all but the newest two.
+
+        Args:
+            state: Where the run stands.
+            decoder: The model.
+            optimizers: Its optimizers.
+            tokenizer: Its tokenizer.
+            training: What is told of the training.
+            average: Mean of the weights, where the recipe asks for it.
 
         Raises:
             TrainingError: The folder cannot be written.
@@ -156,6 +226,10 @@ class Run:
             OPTIMIZER: tensors_to_bytes(optimizers.tensors(decoder)),
             STATE: configio.to_json(state).encode(),
         }
+        if is_adapted(decoder):
+            extra[LORA] = tensors_to_bytes(narrow_matrices(decoder))
+        if average is not None:
+            extra[AVERAGE] = tensors_to_bytes(average.tensors())
         self._save(folder, state.step, decoder, tokenizer, training, extra)
         for old in self._checkpoints()[:-KEPT_CHECKPOINTS]:
             shutil.rmtree(old, ignore_errors=True)
@@ -171,6 +245,18 @@ class Run:
         """
         self._save(self.best, step, decoder, tokenizer, training, {})
 
+    def describe_best(self, card: str, text: str, training: Mapping[str, Any]) -> None:
+        """Put a model card and further facts of the training into the run's best model.
+
+        Raises:
+            CheckpointError: It is damaged.
+            TrainingError: The folder cannot be written.
+        """
+        try:
+            add_file(self.best, card, text.encode(), training=training)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
     def _save(
         self,
         folder: Path,
@@ -180,14 +266,16 @@ class Run:
         training: Mapping[str, Any],
         extra: Mapping[str, bytes],
     ) -> None:
+        parent = self.parent()
         try:
             save_checkpoint(
                 folder,
-                decoder=decoder,
+                decoder=merged(decoder),
                 tokenizer=tokenizer,
                 name=self.folder.name,
                 step=step,
                 training=training,
+                licence="" if parent is None else parent.licence,
                 extra=extra,
             )
         except OSError as error:
@@ -208,19 +296,30 @@ class Run:
         passed_over: list[str] = []
         for folder in reversed(self._checkpoints()):
             try:
-                decoder, optimizers, state = _read(folder, recipe, device)
+                found = _read(folder, recipe, device, self.parent_folder)
             except (CheckpointError, ConfigError) as error:
                 passed_over.append(error.message)
                 continue
-            return Resumed(
-                decoder=decoder, optimizers=optimizers, state=state, passed_over=tuple(passed_over)
-            )
+            return replace(found, passed_over=tuple(passed_over))
         if passed_over:
             raise TrainingError(
                 f"No checkpoint of {self.folder} is sound: {passed_over[0]}",
                 hint="Start again in another folder.",
             )
         return None
+
+    def mend(self) -> None:
+        """Remove what a killed process left half written, and put back what it was replacing.
+
+        Raises:
+            TrainingError: The folder cannot be written.
+        """
+        try:
+            put_back(self.best)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        remove_partial(self.folder, "best")
+        remove_partial(self.folder / "checkpoints", "step-*")
 
     def _checkpoints(self) -> list[Path]:
         parent = self.folder / "checkpoints"
@@ -229,18 +328,29 @@ class Run:
         return sorted(path for path in parent.iterdir() if _STEP_FOLDER.fullmatch(path.name))
 
 
-def _read(
-    folder: Path, recipe: TrainingRecipe, device: torch.device
-) -> tuple[Decoder, Optimizers, RunState]:
+def _read(folder: Path, recipe: TrainingRecipe, device: torch.device, parent: Path) -> Resumed:
     manifest = read_manifest(folder)
     state = configio.from_mapping(RunState, read_json(folder, manifest, STATE), where=STATE)
     data = read_checked(folder, manifest, OPTIMIZER)
-    decoder = load_checkpoint(folder).decoder.to(device).train()
-    optimizers = make_optimizers(decoder, recipe)
+    # An adapted model's own matrices are its parent's to the bit; the sum would not give them back.
+    source = folder if recipe.lora_rank is None else parent
+    decoder = load_checkpoint(source).decoder.to(device).train()
     try:
+        if recipe.lora_rank is not None:
+            narrow = tensors_from_bytes(read_checked(folder, manifest, LORA), folder, LORA)
+            adapt(decoder, recipe.lora_rank, recipe.seed)
+            restore_narrow_matrices(decoder, narrow)
+        optimizers = make_optimizers(decoder, recipe)
         optimizers.restore(decoder, tensors_from_bytes(data, folder, OPTIMIZER))
+        average = None
+        if recipe.ema_decay is not None:
+            data = read_checked(folder, manifest, AVERAGE)
+            average = Average(decoder, recipe.ema_decay)
+            average.restore(tensors_from_bytes(data, folder, AVERAGE))
     except ValueError as error:
         raise CheckpointMismatchError(
-            f"{OPTIMIZER} of {folder} does not fit its model: {error}."
+            f"What {folder} keeps beside its model does not fit it: {error}."
         ) from error
-    return decoder, optimizers, state
+    return Resumed(
+        decoder=decoder, optimizers=optimizers, state=state, average=average, passed_over=()
+    )

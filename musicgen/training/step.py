@@ -1,12 +1,12 @@
-"""One optimizer step, the same for the run, its trial, CPU and CUDA.
+"""One optimizer step, the same for the run, its trial, CPU and CUDA, one process and several.
 
-Legend: B windows, T events a window predicts, K attributes.
+Legend: B windows that this process reads, T events a window predicts, K attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -14,11 +14,13 @@ from torch import Tensor
 
 from musicgen.errors import NonFiniteLossError
 from musicgen.model import Decoder
+from musicgen.training.batches import Batch
 from musicgen.training.compiling import compiled
+from musicgen.training.gradients import LossFunction, add_gradients
+from musicgen.training.group import ALONE, Group
+from musicgen.training.memory import out_of_memory
 from musicgen.training.optim import Optimizers
 from musicgen.training.recipe import TrainingRecipe
-
-LossFunction = Callable[[Tensor], Tensor]
 
 
 def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) -> LossFunction:
@@ -35,7 +37,7 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
 
     def losses(ids: Tensor) -> Tensor:
         with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():
-            logits = decoder(ids)
+            logits = decoder(ids, recompute=recipe.recompute_activations)
         return torch.stack(
             [
                 F.cross_entropy(scores.flatten(0, 1).float(), ids[:, 1:, k].flatten())
@@ -46,39 +48,101 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
     return compiled(losses) if recipe.compile else losses
 
 
-def optimizer_step(
-    losses: LossFunction,
-    ids: Tensor,
-    decoder: Decoder,
-    optimizers: Optimizers,
-    *,
-    rate: float,
-    clip_norm: float,
-) -> tuple[float, float]:
-    """Take one step.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTaken:
+    """What a step found, of the windows of all processes.
 
-    Args:
-        losses: See `make_loss`.
-        ids: Events (B, T + 1, K), int64, on the model's device.
-        decoder: The model.
-        optimizers: Its optimizers.
-        rate: Learning rate of this step.
-        clip_norm: Largest norm of the gradient.
-
-    Returns:
-        Nats an event before the step, and the gradient's norm before clipping.
-
-    Raises:
-        NonFiniteLossError: The loss is infinite or not a number; the weights are untouched.
+    Attributes:
+        loss: Nats an event before the step.
+        gradient_norm: Before clipping.
     """
-    loss = losses(ids).sum()
-    decoder.zero_grad(set_to_none=True)
-    loss.backward()
-    norm = torch.nn.utils.clip_grad_norm_(decoder.parameters(), clip_norm)
-    if not (torch.isfinite(loss) and torch.isfinite(norm)):
-        raise NonFiniteLossError(
-            f"The loss became {loss.item()} with a gradient of norm {norm.item()}.",
-            hint="Resume from the last checkpoint with a lower learning_rate.",
-        )
-    optimizers.step(rate)
-    return loss.item(), norm.item()
+
+    loss: float
+    gradient_norm: float
+
+
+class Stepper:
+    """Takes the steps of one model.
+
+    Attributes:
+        windows_at_once: Windows of `seq_len` events that this process reads at once, of shorter
+            ones as many more; None for all of its share.
+    """
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        optimizers: Optimizers,
+        recipe: TrainingRecipe,
+        device: torch.device,
+        *,
+        group: Group = ALONE,
+        windows_at_once: int | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            decoder: The model, on the device.
+            optimizers: Its optimizers.
+            recipe: The settings, with precision and compiling decided.
+            device: Where it trains.
+            group: The processes that take the steps together.
+            windows_at_once: See the attribute.
+
+        Raises:
+            ValueError: The recipe leaves precision or compiling open.
+        """
+        self._losses = make_loss(decoder, recipe, device)
+        self._decoder, self._optimizers, self._recipe = decoder, optimizers, recipe
+        self._device = device
+        self._gradients = group.gradients(decoder)
+        self._share = group.share
+        self.windows_at_once = windows_at_once
+
+    def take(self, batch: Batch, rate: float) -> StepTaken | None:
+        """Take one step.
+
+        Args:
+            batch: What this process reads.
+            rate: Learning rate of this step.
+
+        Returns:
+            What it found; None where the windows read at once are too many for the memory of one
+            process or another: the weights are untouched, see `halve`.
+
+        Raises:
+            NonFiniteLossError: The loss is infinite or not a number; the weights are untouched.
+            LeftError: Another process leaves the run; the weights are untouched.
+        """
+        loss = self._gradients.of(lambda: self._add_gradients(batch))
+        if loss is None:
+            return None
+        parameters = self._decoder.parameters()
+        norm = torch.nn.utils.clip_grad_norm_(parameters, self._recipe.clip_norm)
+        if not (torch.isfinite(loss) and torch.isfinite(norm)):
+            raise NonFiniteLossError(
+                f"The loss became {loss.item()} with a gradient of norm {norm.item()}.",
+                hint="Resume from the last checkpoint with a lower learning_rate.",
+            )
+        self._optimizers.step(rate)
+        return StepTaken(loss=loss.item(), gradient_norm=norm.item())
+
+    def _add_gradients(self, batch: Batch) -> Tensor:
+        ids = torch.from_numpy(batch.ids).to(self._device)
+        at_once = self.windows_at_once
+        if at_once is not None:
+            at_once = max(1, at_once * self._recipe.seq_len // (batch.ids.shape[1] - 1))
+        return add_gradients(self._losses, ids, n_windows=batch.n_windows, at_once=at_once)
+
+    def halve(self) -> int:
+        """Read half as many windows at once from now on; return how many.
+
+        Raises:
+            OutOfMemoryError: It was one window.
+        """
+        most = len(self._share.rows(self._recipe.batch_size))
+        before = min(self.windows_at_once or most, most)
+        if before == 1:
+            raise out_of_memory(self._recipe.seq_len)
+        self.windows_at_once = before // 2
+        return self.windows_at_once

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
-import torch
-
 from musicgen.checkpoint import find_device
 from musicgen.corpus import Corpus, ScanProgress
-from musicgen.errors import OutOfMemoryError
+from musicgen.training.boards import check_tensorboard
 from musicgen.training.events import Planned, Scanned, TrainingEvent
+from musicgen.training.group import Group
+from musicgen.training.joining import joined
 from musicgen.training.loop import run_steps
+from musicgen.training.memory import is_out_of_memory, out_of_memory
 from musicgen.training.plan import Plan
 from musicgen.training.preparing import prepare
+from musicgen.training.processes import Processes
 from musicgen.training.recipe import TrainingRecipe
+from musicgen.training.settling import settled
+from musicgen.training.sharing import hand_out, take_over
 
 
 def train(
@@ -26,11 +30,15 @@ def train(
     device: str = "auto",
     start_from: str | Path | None = None,
     resume: bool = False,
+    allow: Collection[str] = (),
 ) -> Generator[TrainingEvent | ScanProgress, None, None]:
     """Train a model on a folder of MIDI files.
 
     Closing the iterator stops the run after a checkpoint; `resume` goes on from it and ends, on a
     CPU, with the same weights as an unbroken run.
+
+    Where torchrun started several processes, each calls this alike: they share every step's
+    windows, the first of them (rank 0) writes, and the others yield their steps alone.
 
     Args:
         folder: MIDI files at any depth.
@@ -39,6 +47,7 @@ def train(
         device: "auto" (CUDA if there is one), "cpu" or "cuda".
         start_from: A model to begin with, by name or folder; None for random weights.
         resume: Go on with the run in `run_folder`.
+        allow: What a resumed run may change: "settings", "music".
 
     Yields:
         What happens, in order; `Finished` at the end.
@@ -47,57 +56,61 @@ def train(
         MusicgenError: The folder, the settings or the machine do not allow it; what was saved
             stays.
     """
+    if recipe is not None and recipe.tensorboard:
+        check_tensorboard()
     try:
-        prepared = prepare(
-            Path(folder),
-            Path(run_folder),
-            recipe,
-            device=torch.device(find_device(device)),
-            start_from=start_from,
-            resume=resume,
-        )
-        with closing(prepared):
-            for found in prepared:
-                if isinstance(found, Plan):
-                    recipe = found.recipe
-                    yield _planned(found)
-                    yield from run_steps(found)
-                elif isinstance(found, Corpus):
-                    yield _scanned(found)
-                else:
-                    yield found
-    except torch.OutOfMemoryError as error:
-        raise _out_of_memory(recipe) from error
-    except RuntimeError as error:
-        # On a CPU torch reports memory that it did not get as a plain RuntimeError.
-        if "can't allocate memory" not in str(error):
+        with joined(find_device(device)) as (group, own_device):
+            if isinstance(group, Processes) and not group.is_writer:
+                yield from _trained(take_over(Path(run_folder), own_device, group), group)
+                return
+            prepared = prepare(
+                Path(folder),
+                Path(run_folder),
+                recipe,
+                device=own_device,
+                start_from=start_from,
+                resume=resume,
+                allow=allow,
+            )
+            yield from _written(prepared, group)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
             raise
-        raise _out_of_memory(recipe) from error
+        raise out_of_memory() from error
 
 
-def _scanned(corpus: Corpus) -> Scanned:
-    report = corpus.report
-    return Scanned(
-        summary=report.sentence(),
-        n_pieces=len(report.pieces),
-        n_refused=len(report.refused),
-    )
+def _written(
+    prepared: Generator[ScanProgress | Corpus | Plan, None, None], group: Group
+) -> Iterator[TrainingEvent | ScanProgress]:
+    """Read the folder and train, as the process that writes."""
+    with closing(prepared):
+        for found in prepared:
+            if isinstance(found, Plan):
+                plan = hand_out(found, group) if isinstance(group, Processes) else found
+                yield from _trained(plan, group)
+            elif isinstance(found, Corpus):
+                yield Scanned.of(found)
+            else:
+                yield found
+
+
+def _trained(plan: Plan, group: Group) -> Iterator[TrainingEvent]:
+    """Settle what is open, then train; the same on all processes."""
+    if not plan.steps:
+        plan = settled(plan, group)
+    try:
+        yield _planned(plan)
+    except GeneratorExit:
+        group.leave()
+        raise
+    yield from run_steps(plan, group)
 
 
 def _planned(plan: Plan) -> Planned:
     return Planned(
         steps=plan.steps,
-        first_step=plan.first_step,
+        first_step=plan.state.step,
         parameters=plan.decoder.config.parameter_count(),
         seconds_per_step=plan.seconds_per_step,
         notice=plan.notice,
-    )
-
-
-def _out_of_memory(recipe: TrainingRecipe | None) -> OutOfMemoryError:
-    recipe = recipe or TrainingRecipe()
-    return OutOfMemoryError(
-        f"The memory does not hold batches of {recipe.batch_size} windows of {recipe.seq_len} "
-        "events.",
-        hint="Lower batch_size or seq_len, or choose a smaller preset.",
     )

@@ -10,11 +10,32 @@ another without padding; the last of a piece may run into the next one, behind i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from musicgen.corpus import Piece
 from musicgen.errors import CorpusError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The part of every step's windows that one of several processes reads.
+
+    Attributes:
+        index: Which process, from 0.
+        of: How many there are.
+    """
+
+    index: int = 0
+    of: int = 1
+
+    def rows(self, n_windows: int) -> range:
+        """Return which of a step's windows these are; the shares differ by one at most."""
+        return range(self.index * n_windows // self.of, (self.index + 1) * n_windows // self.of)
+
+
+WHOLE = Share()
 
 
 class WindowSampler:
@@ -43,7 +64,7 @@ class WindowSampler:
         """
         if len(events) < 2:
             raise CorpusError("There is not one event to predict.", hint="Add longer pieces.")
-        self._events, self._seed, self._batch_size = events, seed, batch_size
+        self._events, self._seed, self.batch_size = events, seed, batch_size
         self.seq_len = min(seq_len, len(events) - 1)
         self._starts = np.array([piece.start for piece in pieces])
         self._inner = np.array([piece.n_events // self.seq_len for piece in pieces])
@@ -52,13 +73,13 @@ class WindowSampler:
         self.events_a_step = batch_size * self.seq_len
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
 
-    def batch(self, step: int) -> np.ndarray:
-        """Return the events (B, T + 1, K), int64, of a step, counted from 0."""
-        rows = self.seq_len + 1
-        batch = np.empty((self._batch_size, rows, self._events.shape[1]), dtype=np.int64)
-        for row in range(self._batch_size):
-            start = self._start(step * self._batch_size + row)
-            batch[row] = self._events[start : start + rows]
+    def batch(self, step: int, share: Share = WHOLE) -> np.ndarray:
+        """Return the events (B, T + 1, K), int64, of a step, counted from 0, or a share of them."""
+        chosen, rows = share.rows(self.batch_size), self.seq_len + 1
+        batch = np.empty((len(chosen), rows, self._events.shape[1]), dtype=np.int64)
+        for place, row in enumerate(chosen):
+            start = self._start(step * self.batch_size + row)
+            batch[place] = self._events[start : start + rows]
         return batch
 
     def _start(self, index: int) -> int:

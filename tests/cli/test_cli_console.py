@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
+import weakref
 
 import pytest
 import typer
 
-from musicgen.cli.console import Console, counted, duration, session, visible
+from musicgen.cli.console import (
+    Console,
+    counted,
+    duration,
+    session,
+    stopping_between_steps,
+    visible,
+)
 from musicgen.errors import MidiReadError
 
 
@@ -103,3 +113,17 @@ def test_ctrl_c_is_exit_130_with_the_way_on(capsys):
 def test_a_bug_is_not_dressed_up_as_a_user_error():
     with pytest.raises(ZeroDivisionError), session(as_json=False):
         raise ZeroDivisionError
+
+
+def test_a_ctrl_c_that_comes_where_nothing_can_be_raised_is_not_lost():
+    """Guards a press that is swallowed where an import lets go of its lock, in a callback."""
+    source = "def cb(_):\n    signal.raise_signal(signal.SIGINT)\n"
+    names = {"signal": signal}
+    exec(compile(source, "<frozen importlib._bootstrap>", "exec"), names)
+    lock = {1}  # anything that can be watched
+    watched = weakref.ref(lock, names["cb"])
+    with stopping_between_steps():
+        del lock  # the press comes here,
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(5)  # and stops what follows
+    assert watched() is None

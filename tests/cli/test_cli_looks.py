@@ -289,3 +289,15 @@ def test_evaluate_of_an_empty_folder_is_a_sentence(call, small_model, tmp_path):
     result = call("evaluate", small_model, tmp_path)
     assert result.exit_code == 1
     assert str(tmp_path) in result.stderr
+
+
+def test_attention_in_words_and_numbers(call_json, piece, small_model, tmp_path):
+    args = ("attention", piece, "-o", tmp_path / "a.png", "--model", small_model, "--layer", 1)
+    report = call_json(*args, "--habits")
+    assert [(each["layer"], each["head"]) for each in report["habits"]] == [
+        (1, head) for head in report["heads"]
+    ]
+    for each in report["habits"]:
+        assert each["words"].endswith(".")
+        assert 0 <= each["shares"]["first"] <= 1
+    assert "habits" not in call_json(*args)

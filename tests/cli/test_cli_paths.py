@@ -82,18 +82,24 @@ def test_a_refusal_leaves_no_folder(call, piece, tmp_path):
         assert not list(tmp_path.iterdir()), args[0]
 
 
-@pytest.mark.parametrize("command", ["generate", "continue", "render", "attention", "train"])
+@pytest.mark.parametrize(
+    "command", ["generate", "continue", "again", "render", "attention", "train", "corpus"]
+)
 def test_every_command_makes_the_folder_of_its_output(call, piece, small_model, tmp_path, command):
     """Guards the promise of docs/cli.md, also for a command that is added."""
     new = tmp_path / "new" / "deep"
     args = {
         "generate": ("-o", new / "a.mid", "--model", small_model, "--seconds", 1),
         "continue": (piece, "-o", new / "a.mid", "--model", small_model, "--seconds", 1),
+        "again": (tmp_path / "take.mid", "-o", new / "a.mid", "--model", small_model),
         "render": (piece, "-o", new / "a.png"),
         "attention": (piece, "-o", new / "a.npz", "--model", small_model),
         "train": (piece.parent, "-o", new, "--preset", "tiny", "--steps", 1),
+        "corpus": (piece.parent, "-o", new),
     }
     assert set(args) == {name for name, one in COMMANDS.items() if takes_output(one)}
+    if command == "again":
+        call("generate", "-o", tmp_path / "take.mid", "--model", small_model, "--seconds", 1)
     result = call(command, *args[command])
     assert result.exit_code == 0, result.output
     assert any(new.iterdir())

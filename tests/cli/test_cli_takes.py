@@ -178,6 +178,7 @@ def test_a_disk_that_fills_up_takes_no_finished_take_away(call, small_model, tmp
 
     monkeypatch.setattr(Take, "save", fills_up)
     monkeypatch.setattr("musicgen.pipeline.together.usable_cores", lambda: 1)
+    monkeypatch.setattr("musicgen.engine.numba_steps.TAKES_A_THREAD", 1)  # one after another
     common = ("--takes", 3, "--model", small_model, "--seconds", 1)
     result = call("generate", "-o", tmp_path / "x", *common, "--json")
     assert result.exit_code == 1
@@ -201,7 +202,7 @@ def test_what_an_engine_warns_of_is_said_once(call, small_model, tmp_path, monke
     def warns(decoder, wanted):
         return TorchEngine(decoder, warnings=("The code could not be kept.",))
 
-    monkeypatch.setattr("musicgen.pipeline.music.make_engine", warns)
+    monkeypatch.setattr("musicgen.pipeline.engines.make_engine", warns)
     common = ("--takes", 2, "--model", small_model, "--seconds", 1)
     result = call("generate", "-o", tmp_path / "x", *common)
     assert result.exit_code == 0, result.output

@@ -33,10 +33,12 @@ def config(tmp_path):
 
 def test_the_choices_are_those_of_their_rooms():
     # Repeated in the command line only because the rooms import torch.
-    from musicgen.cli.train import PRESETS, SCHEMES
+    from musicgen.cli.train import ALLOWABLE, PRESETS, SCHEMES
     from musicgen.model import PRESETS as MODEL_PRESETS
     from musicgen.tokens import SCHEMES as TOKEN_SCHEMES
+    from musicgen.training import changing
 
+    assert changing.ALLOWABLE == ALLOWABLE
     assert tuple(MODEL_PRESETS) == PRESETS
     assert tuple(TOKEN_SCHEMES) == SCHEMES
 
@@ -79,6 +81,8 @@ def test_options_go_before_the_file(call, starter, config, tmp_path):
         ["--steps", "1", "--minutes", "1"],
         ["--from", "piano", "--scratch"],
         ["--from", "piano", "--resume"],
+        ["--allow", "settings"],
+        ["--resume", "--allow", "anything"],
         ["--preset", "huge"],
         ["--scheme", "abc"],
         ["--steps", "0"],
@@ -205,3 +209,27 @@ def test_ctrl_c_in_the_trial_stops_at_once(starter, tmp_path):
     assert out == ""
     assert err.strip() == "Interrupted. Nothing was trained yet."
     assert time.monotonic() - began < 10
+
+
+def test_a_plan_is_a_table_of_sizes_and_trains_nothing(call_json, starter, tmp_path):
+    config = tmp_path / "a.toml"
+    config.write_text("seq_len = 16\nbatch_size = 1\nsteps = 400\n", encoding="utf-8")
+    found = call_json("train", starter, "--plan", "--config", config)["sizes"]
+    assert [each["size"] for each in found] == ["tiny", "small", "medium"]
+    assert all(each["steps"] == 400 and each["fits"] for each in found)
+
+
+def test_a_plan_tells_what_does_not_fit():
+    from musicgen.cli.train_plan import _table
+    from musicgen.training import Outlook
+
+    lines = _table([Outlook(size="medium", parameters=7, trial=None, free_bytes=2_000_000_000)])
+    assert "times read" in lines[0]
+    assert lines[1].endswith("too large for the memory")
+    assert lines[2] == "2.00 GB of memory are free."
+
+
+@pytest.mark.parametrize("args", [["--plan", "--resume"], []])
+def test_a_run_needs_a_folder_and_a_plan_neither_model_nor_run(call, starter, args):
+    result = call("train", starter, *args)
+    assert result.exit_code == 2, result.output

@@ -59,6 +59,28 @@ def test_listening_to_everyone_is_said(call, served):
     assert "everyone who reaches this computer" in result.stderr
 
 
+def test_a_password_is_offered_and_taken_from_the_variable(call, served, monkeypatch):
+    result = call("ui", "--host", "0.0.0.0", "--port", 18501)
+    assert "--password" in result.stderr
+    assert served[-1]["password"] is None
+    monkeypatch.setenv("MUSICGEN_PASSWORD", "three odd words")
+    result = call("ui", "--host", "0.0.0.0", "--port", 18501, "--password")
+    assert result.exit_code == 0, result.output
+    assert served[-1]["password"] == "three odd words"
+    assert "three odd" not in result.output
+
+
+@pytest.mark.parametrize(("given", "code"), [(None, "no-password"), ("short", "weak-password")])
+def test_no_password_or_a_weak_one_opens_no_studio(call, served, monkeypatch, given, code):
+    monkeypatch.delenv("MUSICGEN_PASSWORD", raising=False)
+    if given is not None:
+        monkeypatch.setenv("MUSICGEN_PASSWORD", given)
+    result = call("ui", "--password", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["error"]["code"] == code
+    assert served == []
+
+
 @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid", "a..b", "x" * 300])
 def test_an_address_that_is_not_ours_is_a_sentence(call, served, host):
     # The last two cannot be any computer's name: they ended in a traceback of Python's codecs.

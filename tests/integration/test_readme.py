@@ -59,8 +59,10 @@ def test_the_tour(shipped, tmp_path):
     run_lines(TOUR, tmp_path)
     made = {file.name for file in tmp_path.iterdir()}
     assert made == {
-        *("first.mid", "first.wav", "longer.mid", "longer.png", "longer.mp3", "attention.png")
+        *("first.mid", "first.wav", "again.mid", "longer.mid", "longer.png", "longer.mp3"),
+        "attention.png",
     }
+    assert (tmp_path / "again.mid").read_bytes() == (tmp_path / "first.mid").read_bytes()
 
 
 def test_the_python_part(shipped, tmp_path):

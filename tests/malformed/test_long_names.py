@@ -26,6 +26,8 @@ COMMANDS = {
     "copies, file": ["copies", "NAME"],
     "copies --model": ["copies", "PIECE", "--model", "NAME"],
     "ui --model": ["ui", "--model", "NAME"],
+    "corpus": ["corpus", "NAME"],
+    "corpus -o": ["corpus", "MUSIC", "-o", "NAME"],
     "train": ["train", "NAME", "-o", "q"],
     "train -o": ["train", "MUSIC", "-o", "NAME", "--steps", "1"],
     "train --from": ["train", "MUSIC", "-o", "q", "--from", "NAME"],

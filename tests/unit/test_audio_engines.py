@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musicgen.audio import engines
+from musicgen.audio import engines, render
+from musicgen.audio.font_keys import with_every_key
 from musicgen.audio.instruments import FONT, GM_NAMES, FontContents, font_contents
 from musicgen.audio.playable import Playable
+from musicgen.audio.playing import ENGINES
 from musicgen.errors import AudioError
-from musicgen.midi import NoteTable
+from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
 
 MUSIC = Playable(
     data=b"MThd",
@@ -24,6 +26,30 @@ MUSIC = Playable(
     turns_down=False,
     warnings=(),
 )
+
+
+@pytest.mark.parametrize(("program", "key"), [(0, 0), (0, 109), (0, 127), (58, 90)])
+def test_every_key_is_heard(program: int, key: int) -> None:
+    """Guards against notes that are on the roll and silent: the piano's samples end at 108."""
+    notes = NoteTable.of([0.0], [0.5], [key], [100])
+    score = notes_to_score(notes)
+    score.tracks[0].program = program
+    sound = render(score_to_bytes(score))
+    assert sound.engine == "midirenderer"
+    assert np.abs(sound.samples).max() > 0.05
+
+
+def test_drums_keep_their_keys() -> None:
+    """Guards against a cymbal on every key below the lowest drum."""
+    font = FONT.read_bytes()
+    changed = with_every_key(font)
+    assert len(changed) == len(font)
+    assert with_every_key(changed) == changed
+    drums = NoteTable.of([0.0], [0.5], [120], [100])
+    score = notes_to_score(drums)
+    score.tracks[0].is_drum = True
+    with pytest.raises(AudioError):
+        render(score_to_bytes(score), engines=ENGINES[:1])
 
 
 def test_the_font_has_each_family_and_the_standard_kit() -> None:

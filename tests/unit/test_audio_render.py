@@ -297,3 +297,19 @@ def test_what_is_no_music_is_refused_by_the_reader(data: bytes, error: type[Exce
     """Guards against a synthesizer's own words for a bad file."""
     with pytest.raises(error):
         render(data)
+
+
+def test_a_muted_track_is_not_heard_and_the_rest_stays_as_it_is():
+    """Guards: the length or the level of what is left changing with what is muted."""
+    two = midi(
+        *note(0.0, 0.5), *note(1.0, 2.0, pitch=72, channel=1), *note(0.2, 0.6, channel=1), end_s=2.0
+    )
+    whole = render(two)
+    first_alone = render(two, muted=[1], most_gain=whole.gain)
+    silent = render(two, muted=[0, 1])
+    assert first_alone.samples.shape == whole.samples.shape == silent.samples.shape
+    assert loudness(first_alone, 1.5, 2.0) < loudness(whole, 1.5, 2.0) / 20
+    assert loudness(first_alone, 0.0, 0.15) == pytest.approx(loudness(whole, 0.0, 0.15), rel=0.01)
+    assert first_alone.gain <= whole.gain
+    assert not silent.samples.any()
+    assert silent.warnings == ()

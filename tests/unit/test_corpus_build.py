@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from musicgen.assets import asset_dir
 from musicgen.corpus import Corpus, ScanProgress, build_corpus
+from musicgen.corpus import split as splitting
 from musicgen.errors import CorpusError, NoUsableFilesError
 from musicgen.tokens import get_tokenizer
 
@@ -84,6 +86,22 @@ def test_small_folders_can_be_split(tmp_path: Path, count: int) -> None:
     corpus = build(root, tmp_path / "corpus")
     assert len(corpus.events("train")) > 1
     assert len(corpus.events("validation")) > 1
+    if count == 1:
+        # Said "1 to train on, 1 held out" of one piece, and "0.0 hours" of its seconds.
+        assert "hours" not in corpus.report.sentence()
+        assert "to train on" not in corpus.report.sentence()
+    if count == 2:
+        assert "of so few pieces one is held out" in corpus.report.split_rule
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 29])
+def test_chance_never_holds_most_of_a_few(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Guards a folder of which chance holds out all pieces but one."""
+    monkeypatch.setattr(splitting, "_mark", lambda piece: piece)
+    monkeypatch.setattr(splitting, "_position", lambda mark: 0.95 + mark / 1000)
+    split = splitting.split_by_music(cast("Any", range(count)), [str(n) for n in range(count)])
+    assert split.sides.count("validation") == max(1, count // 3)
+    assert "of so few pieces" in split.rule
 
 
 def test_a_file_more_moves_no_other_file(tmp_path: Path) -> None:
@@ -134,39 +152,37 @@ from pathlib import Path
 from musicgen.corpus import build_corpus
 from musicgen.tokens import get_tokenizer
 
+print("once", flush=True)
 for step in build_corpus(Path("music"), Path("corpus"), get_tokenizer(), n_workers=2):
     pass
 """
 
 
-def test_a_script_without_a_guard_is_a_sentence(tmp_path: Path) -> None:
-    """Guards a raw BrokenProcessPool, below a traceback of each worker that ran the script anew."""
+def test_workers_never_run_the_script_again(tmp_path: Path) -> None:
+    """Guards workers that ran `__main__`'s file: a script without a guard, or a page of the app."""
     lay(tmp_path / "music", *(f"{i}.mid" for i in range(24)))
     lay(tmp_path / "music", "one_more.mid")
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(
         [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
-    *_, last = done.stderr.strip().splitlines()
-    assert last.startswith("musicgen.errors.CorpusError: The processes that read files ended")
-    assert 'under `if __name__ == "__main__":`' in last
-    assert "bootstrapping" not in done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (0, "once\n", "")
+    assert (tmp_path / "corpus" / "corpus.json").is_file()
 
 
 CTRL_C_WHILE_WORKERS_START = """
 import os, signal, sys, time
 from musicgen.cli.app import main
-from musicgen.corpus import scan
+from musicgen.corpus import workers
 
-class Pool(scan.ProcessPoolExecutor):
-    def map(self, *args, **options):
-        results = super().map(*args, **options)
+class Pool(workers.ProcessPoolExecutor):
+    def submit(self, *args, **options):
+        future = super().submit(*args, **options)
         time.sleep(1)
         os.killpg(0, signal.SIGINT)  # as a terminal does
-        return results
+        return future
 
-scan.ProcessPoolExecutor = Pool
+workers.ProcessPoolExecutor = Pool
 os.cpu_count = lambda: 2
 main()
 """

@@ -15,6 +15,7 @@ from musicgen.generation import (
     fit_ending,
     stream_events,
 )
+from musicgen.generation.closure import ODDS, closure
 from musicgen.generation.endings import (
     ANOTHER,
     N_ENDINGS,
@@ -22,7 +23,9 @@ from musicgen.generation.endings import (
     end_chance,
     make_with_chosen_ending,
 )
-from musicgen.pipeline.making import Recipe, TakeStream
+from musicgen.pipeline.ingredients import Ingredients
+from musicgen.pipeline.making import TakeStream
+from musicgen.pipeline.recipe import Recipe
 from musicgen.tokens import PlayedEvent, get_tokenizer
 
 PIANO = get_tokenizer()
@@ -36,7 +39,7 @@ class Musing:
 
     def __init__(self, tokenizer=PIANO, eagerness=0.3, highest=80, *, staccato=False):
         self.staccato = staccato
-        self.name, self.warnings = "musing", ()
+        self.name, self.warnings, self.takes_a_thread = "musing", (), 1
         self.tokenizer, self.eagerness, self.highest = tokenizer, eagerness, highest
 
     def begin(self):
@@ -124,18 +127,26 @@ def may_end(made, plan):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_ends_where_the_model_thinks_an_end_most_probable(seed):
+def test_it_ends_where_an_end_is_most_probable_by_model_and_chord(seed):
     engine, plan = Musing(), LengthPlan(seconds=20.0)
     made, states, finished = played_out(listen(engine, seed=seed, seconds=20.0))
-    chances = [
-        end_chance(engine.first_logits(there[-1].event), PIANO.legal(0, ()), 2)
+
+    def chance(there):
+        return end_chance(engine.first_logits(there[-1].event), PIANO.legal(0, ()), 2)
+
+    def worth(there):
+        return chance(there) * ODDS[closure([m.played for m in there])]
+
+    fork = min(event.index for event, _ in states if isinstance(event, SteppedBack))
+    worths = [
+        worth(there)
         for event, there in states[:-1]
         if isinstance(event, EventMade) and not event.again and may_end(there, plan)
+        if len(there) >= fork
     ]
-    assert finished.end_chance == pytest.approx(max(chances))
     kept = made[:-1] if made[-1].played.is_end else made
-    last = engine.first_logits(kept[-1].event)
-    assert end_chance(last, PIANO.legal(0, ()), 2) == pytest.approx(max(chances))
+    assert worth(kept) == pytest.approx(max(worths))
+    assert finished.end_chance == pytest.approx(chance(kept))
     assert may_end(kept, plan)
     assert finished.reason == ("end" if made[-1].played.is_end else "length")
     assert dict(finished.notices).keys() <= {"stuck-note"}
@@ -208,17 +219,12 @@ def test_a_run_of_short_notes_ends_with_one_that_rings(n_endings):
 def take_stream(seed, seconds=12.0):
     plan = LengthPlan(seconds=seconds)
     recipe = Recipe(
-        engine="musing",
-        engine_warnings=(),
-        tokenizer=PIANO,
-        plan=plan,
-        seed=seed,
-        model="musing",
-        model_sha256="",
-        prompt=None,
-        only_new=False,
+        model="musing", model_sha256="", engine="musing", device="cpu", seed=seed, seconds=seconds
     )
-    return TakeStream(recipe, listen(seed=seed, seconds=seconds))
+    ingredients = Ingredients(
+        recipe=recipe, engine_warnings=(), tokenizer=PIANO, plan=plan, prompt=None
+    )
+    return TakeStream(ingredients, listen(seed=seed, seconds=seconds))
 
 
 def test_whoever_stops_in_the_last_part_keeps_a_take():
@@ -250,6 +256,7 @@ class Scripted:
     end_chance: float | None = None
     rings_s: float = 1.0
     notices: dict = field(default_factory=dict)
+    heard: dict = field(default_factory=dict)
 
     def mark(self):
         return Mark(
@@ -258,6 +265,9 @@ class Scripted:
             steps_back_left=0,
             hot_until=0,
         )
+
+    def played(self, n_made):
+        return self.heard.get(n_made, [])
 
     def go_back(self, mark):
         self.made, self.reason, self.notices = mark.n_made, "", dict(mark.notices)
@@ -282,6 +292,56 @@ def ended(*script, n_endings):
     events = make_with_chosen_ending(take, LengthPlan(seconds=10.0), n_endings=n_endings)
     made, _, finished = played_out(events)
     return [m.played.onset_s for m in made], finished
+
+
+def chords(*pitches):
+    """A chord a second, each two seconds long."""
+    return [
+        PlayedEvent(onset_s=float(at), end_s=at + 1.0, pitch=pitch, velocity=64)
+        for at, chord in enumerate(pitches)
+        for pitch in chord
+    ]
+
+
+IN_C = ((60, 64, 67), (53, 57, 60), (60, 64, 67), (55, 59, 62), (60, 64, 67), (53, 57, 60))
+
+
+@pytest.mark.parametrize(
+    ("last", "signs"),
+    [
+        ((48, 64, 67, 72), 2),  # the tonic's own chord
+        ((48, 55), 2),  # a part of it
+        ((36, 48, 60), 2),  # the tonic alone
+        ((52, 60, 67), 1),  # the chord, with its third below
+        ((48, 53, 57), 1),  # the tonic below another chord
+        ((55, 59, 62, 65), 0),  # a seventh that wants to go on
+        ((54, 61, 66), 0),
+    ],
+)
+@pytest.mark.parametrize("up", [0, 5])
+def test_a_close_is_the_tonic_below_and_its_triad(last, signs, up):
+    """Guards pieces that stop on any chord, as they did in 89 of 100 takes."""
+    moved = [[pitch + up for pitch in chord] for chord in (*IN_C, *IN_C, last)]
+    assert closure(chords(*moved)) == signs
+
+
+def test_what_no_longer_sounds_is_no_close():
+    """Guards a key struck again: its first note would ring on, were it not for the second."""
+    held = PlayedEvent(onset_s=0.0, end_s=30.0, pitch=54, velocity=64)
+    again = PlayedEvent(onset_s=1.0, end_s=1.5, pitch=54, velocity=64)
+    music = [held, again, *chords(*IN_C, *IN_C, (48, 64, 67))]
+    assert closure(music) == 2
+    assert closure([]) == 0
+    assert closure([PlayedEvent(onset_s=0.0)]) == 0
+
+
+def test_of_two_endings_the_one_that_closes_is_kept_though_the_model_likes_the_other():
+    take = Scripted([(7.0, None), (8.5, None), (9.0, 0.3), (9.2, 0.2), ("over", 0.01)])
+    take.heard = {2: chords(*IN_C, (54, 61)), 3: chords(*IN_C, (48, 55))}
+    events = make_with_chosen_ending(take, LengthPlan(seconds=10.0), n_endings=1)
+    made, _, finished = played_out(events)
+    assert finished.end_chance == 0.2
+    assert len(made) == 3
 
 
 def test_what_a_loop_withdrew_is_no_ending():

@@ -85,10 +85,14 @@ def test_music_that_comes_again_with_other_velocities_is_none():
     assert loop_found(events) is None
 
 
-def test_a_restart_counts_what_was_kept():
-    watch = LoopWatch()
-    events = [(i, 60, 0, 0) for i in range(23)]
-    for event in events:
-        assert watch.push(event, 60) is None
-    watch.restart([(event, 60) for event in events[:10]])
-    assert loop_found([(90 + i, 60, 0, 0) for i in range(20)], watch)[0] == 13
+def test_a_copy_of_the_watch_counts_by_itself():
+    """Guards steps back: a take goes on from a copy, and the place it went back to stays as it was.
+
+    A list or a table that both held would let the place hear what was withdrawn.
+    """
+    watch, passage = LoopWatch(), [(i, 60 + i % 5, 0, 0) for i in range(10)]
+    assert loop_found(passage, watch) is None
+    for _ in range(3):
+        twin = watch.copy()
+        assert loop_found([(90 + i, 64, 0, 0) for i in range(40)], twin)[0] == 22
+        assert loop_found(passage * 9, watch.copy())[0] == 24 + 2 * 10 - 1

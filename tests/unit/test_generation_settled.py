@@ -37,6 +37,7 @@ def decoder(seed: int, favour: int) -> Decoder:
     def leaning(hidden, k, previous):
         logits = plain(hidden, k, previous)
         if k == 0:
+            logits[..., : FIRST_GAP + 6] -= 50.0  # not so soon that the key cannot be struck again
             logits[..., FIRST_GAP + 12 :] -= 50.0
         if k == 1:  # 19 of 20 times
             logits[..., favour] = logits.logsumexp(-1) + 3.0

@@ -209,6 +209,16 @@ def test_a_key_is_never_struck_twice_at_one_instant():
     assert at_once.max() <= 32
 
 
+@pytest.mark.parametrize("gap_s", [0.01, 0.04])
+def test_a_key_is_not_struck_again_faster_than_a_piano_repeats(gap_s):
+    """Guards the grit of doubled strokes: 12 of 1,000 notes in takes, 0.3 in real music."""
+    again = (FIRST_GAP + round(gap_s * 100), FIRST_PITCH + 60, FIRST_VALUE + 8, FIRST_VALUE + 20)
+    made, _ = run(Stubborn(again, 8.0), seconds=4.0)
+    onsets = sorted(n.onset_s for n in notes_of(made) if n.pitch == 60)
+    assert len(onsets) > 10
+    assert min(np.diff(onsets)) >= 0.05 - 1e-6
+
+
 def test_a_key_that_the_prompt_holds_is_not_struck():
     event = (FIRST_GAP + 20, FIRST_PITCH + 60, FIRST_VALUE + 8, FIRST_VALUE + 20)
     made, _ = run(Stubborn(event, 15.0), piece(8), start_s=2.0, seconds=8.0, held_keys={60: 5.0})

@@ -5,6 +5,8 @@ A last chord that is held for long, or drums behind the piano, put the cut far f
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -96,3 +98,39 @@ def test_a_rest_costs_the_clock_no_arrays(monkeypatch):
     clock = TOKENIZER.clock(1.0)
     played = clock.push(REST)
     assert (played.onset_s, played.pitch, played.is_end) == (3.0, None, False)
+
+
+def test_a_take_that_goes_back_is_as_if_it_had_never_gone_on():
+    """Guards the kept places: what clock, rules and watch heard since must be forgotten.
+
+    They were once told all events anew at each trial of an ending, which was most of what they did.
+    """
+    plan = LengthPlan(start_s=3.0, seconds=90.0)
+    music, straight = (
+        MusicInMaking(
+            engine(), TOKENIZER, plan, SamplingSettings(), torch.Generator().manual_seed(3)
+        )
+        for _ in range(2)
+    )
+    for each in (music, straight):
+        each.prefill(PROMPT, {60: 4.0})
+        for _ in range(25):
+            each.step()
+    mark, heard = music.mark(), heard_by(music)
+    for n_steps in (9, 4):
+        for _ in range(n_steps):
+            music.step()
+        music.go_back(mark)
+        assert heard_by(music) == heard == heard_by(straight)
+
+
+def heard_by(music):
+    """Return all that clock, rules and watch remember of the events."""
+    rules, watch, clock = music._rules, music._watch, music._clock
+    remembered = (
+        (rules._now_s, rules._latest_end_s, list(rules._onsets), rules._struck),
+        (list(rules._struck_at_s.items()), rules._rings_until_s),
+        (watch._last_at, watch._alike, watch._strokes, watch._n_events, watch.runs()),
+        (clock.now_s, clock._releases),
+    )
+    return deepcopy(remembered)

@@ -16,7 +16,7 @@ from musicgen.model import Decoder
 from musicgen.training import TrainingRecipe, compiling
 from musicgen.training.compiling import COMPILED, NOT_COMPILED, WORTHWHILE_S, settle_compile
 from musicgen.training.curriculum import curriculum_of
-from musicgen.training.length import expected_s
+from musicgen.training.length import Tried, expected_s
 from musicgen.training.step import make_loss
 from small_models import small_config
 
@@ -77,6 +77,8 @@ def test_only_runs_of_many_steps_are_tried_out():
     recipe = TrainingRecipe(seq_len=32, batch_size=1, precision="float32", steps=299)
     curriculum = curriculum_of(recipe, events, [piece])
     decoder = Decoder(small_config())
-    assert expected_s(recipe, decoder, curriculum, CPU) == 0.0
-    assert expected_s(replace(recipe, steps=300), decoder, curriculum, CPU) > 0.1
-    assert expected_s(replace(recipe, steps=None, minutes=40), decoder, curriculum, CPU) == 2400.0
+    tried = Tried(recipe=recipe, decoder=decoder, curriculum=curriculum, device=CPU)
+    assert expected_s(tried) == 0.0
+    assert expected_s(replace(tried, recipe=replace(recipe, steps=300))) > 0.1
+    longer = replace(recipe, steps=None, minutes=40)
+    assert expected_s(replace(tried, recipe=longer)) == 2400.0

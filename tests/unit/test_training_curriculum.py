@@ -12,8 +12,9 @@ import torch
 from musicgen.corpus import Piece
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.training import TrainingRecipe
+from musicgen.training.augmentation import settle_augmentation
 from musicgen.training.curriculum import Curriculum, curriculum_of
-from musicgen.training.length import steps_of
+from musicgen.training.length import Tried, steps_of
 
 EVENTS = np.arange(4_000).reshape(1_000, 4)
 PIECE = Piece(
@@ -30,7 +31,7 @@ def curriculum(**settings) -> Curriculum:
 
 
 def shapes(made: Curriculum, steps: int) -> list[tuple[int, int]]:
-    return [made.batch(step, steps).shape[:2] for step in range(steps)]
+    return [made.sampler(step, steps).batch(step).shape[:2] for step in range(steps)]
 
 
 def test_windows_double_while_their_number_halves():
@@ -61,5 +62,20 @@ def test_an_epoch_counts_events_not_windows(share: float):
     decoder = Decoder(DecoderConfig(vocab_sizes=(8,), d_model=16, n_layers=1, d_ff=16))
     settings = recipe(early_share=share, epochs=1)
     made = curriculum_of(settings, EVENTS, [PIECE])
-    steps, _ = steps_of(settings, decoder, made, torch.device("cpu"))
+    cpu = torch.device("cpu")
+    steps, _ = steps_of(Tried(recipe=settings, decoder=decoder, curriculum=made, device=cpu))
     assert steps == 16  # 31 windows of 32 events in the piece and one at its beginning, two a step
+
+
+def test_music_that_is_read_often_is_varied():
+    """Guards a run of twenty minutes on a few pieces whose best model is that of the first two."""
+    often, told = settle_augmentation(TrainingRecipe(), 20.0)
+    assert (often.augment_semitones, often.augment_tempo, often.augment_velocity) == (5, 0.1, 8)
+    assert "20 times" in told
+    seldom, told = settle_augmentation(TrainingRecipe(), 3.0)
+    assert (seldom.augment_semitones, seldom.augment_tempo, seldom.augment_velocity) == (0, 0, 0)
+    assert told == ""
+    as_given, _ = settle_augmentation(TrainingRecipe(augment_semitones=0, augment_tempo=0.2), 20.0)
+    assert (as_given.augment_semitones, as_given.augment_tempo) == (0, 0.2)
+    flat, _ = settle_augmentation(TrainingRecipe(scheme="remi"), 20.0)
+    assert flat.augment_semitones == 0

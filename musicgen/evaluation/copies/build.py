@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musicgen.corpus import list_music
+from musicgen.corpus.outline import LOWER, UPPER, fingerprints
 from musicgen.errors import CorpusError, MidiReadError
 from musicgen.evaluation.copies.check import find_copies
 from musicgen.evaluation.copies.index import (
@@ -25,7 +26,6 @@ from musicgen.evaluation.copies.index import (
     pitch_seal,
     shorten,
 )
-from musicgen.evaluation.copies.outline import LOWER, UPPER, fingerprints
 from musicgen.midi import NoteTable, note_table, read_midi
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from musicgen.corpus.outline import LOWER, UPPER, fingerprints
 from musicgen.evaluation.copies.chain import Hits, chains
 from musicgen.evaluation.copies.index import CopyIndex, Yardstick
-from musicgen.evaluation.copies.outline import LOWER, UPPER, fingerprints
 
 if TYPE_CHECKING:
     from musicgen.midi import NoteTable

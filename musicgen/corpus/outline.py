@@ -123,16 +123,35 @@ def winnow(hashes: NDArray[np.uint64], spacing: int) -> NDArray[np.bool_]:
     return chosen
 
 
+def shingles_of_line(
+    pitch: NDArray[np.int64], rhythm: NDArray[np.int64], *, line: int, gram: int
+) -> NDArray[np.uint64]:
+    """Return hashes of the intervals and the rhythm of every G successive notes of a line (F,).
+
+    Args:
+        pitch: Pitches of the line's notes (M,), G at least.
+        rhythm: A small number for each pair of successive gaps (M − 2,).
+        line: `UPPER` or `LOWER`.
+        gram: Notes a shingle, G.
+    """
+    windows = np.lib.stride_tricks.sliding_window_view
+    intervals = windows(np.diff(pitch), gram - 1)
+    mixed = _hash(intervals, line)
+    for column in windows(rhythm, gram - 2).T:
+        mixed = scramble(mixed * np.uint64(257) + column.astype(np.uint64) + np.uint64(1))
+    return mixed[_telling(intervals)]
+
+
 def _hash(intervals: NDArray[np.int64], line: int) -> NDArray[np.uint64]:
     """Mix rows of intervals (F, G − 1) and the line into one number each (F,)."""
     digits = (intervals + 128).astype(np.uint64)
     mixed = np.full(len(digits), 1 if line == UPPER else 2, dtype=np.uint64)
     for column in digits.T:
-        mixed = _scramble(mixed * np.uint64(257) + column)
+        mixed = scramble(mixed * np.uint64(257) + column)
     return mixed
 
 
-def _scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return 64 well-mixed bits for each value (the finalizer of MurmurHash3)."""
     values = (values ^ (values >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     values = (values ^ (values >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)

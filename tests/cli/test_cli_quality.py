@@ -1,0 +1,28 @@
+"""`musicgen quality`: a card a file, the likest to real music, and bad files that stop nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from musicgen.assets import asset_dir
+
+EXAMPLES = sorted((asset_dir("ui") / "examples").glob("*.mid"))
+
+
+def test_files_have_their_cards_and_one_is_named(call, small_model, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.mid"
+    bad.write_text("no music")
+    done = call("quality", *EXAMPLES, bad, "--model", small_model)
+    assert done.exit_code == 1
+    assert done.stdout.count("figures of its first") == len(EXAMPLES)
+    assert "is not a MIDI file" in done.stdout
+    assert done.stdout.count("no copy index") == len(EXAMPLES)
+    assert "likest to real music" in done.stdout.splitlines()[-1]
+
+
+def test_the_card_as_data(call_json, small_model) -> None:
+    card = call_json("quality", EXAMPLES[0], "--model", small_model)
+    assert card["ok"]
+    assert 0 <= card["share_inside"] <= 1
+    assert card["copies"] is None
+    assert {figure["name"] for figure in card["ranges"]["figures"]} >= {"polyphony", "pitch_range"}

@@ -1,0 +1,188 @@
+"""Fine-tuning: all weights or LoRA, resumed to the bit, what it gained, whose licence it bears."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from musicgen.checkpoint import load_checkpoint, read_manifest
+from musicgen.checkpoint.store import save_checkpoint
+from musicgen.errors import ConfigError, TrainingError
+from musicgen.training import Finished, Planned, StepDone, fine_tuning_recipe, train
+from ranks import ended, start_ranks
+from runs import RECIPE
+
+TUNED = replace(
+    RECIPE,
+    restart_steps=(),
+    restart_learning_rates=(),
+    augment_from_step=0,
+    augment_until_step=None,
+    augment_semitones=0,
+    augment_tempo=0.0,
+    augment_velocity=0,
+    steps=12,
+    validate_steps=6,
+    checkpoint_minutes=1000.0,
+)
+LORA = replace(TUNED, lora_rank=3, optimizer="adamw")
+
+
+@pytest.fixture(scope="module")
+def music(tmp_path_factory, starter):
+    folder = tmp_path_factory.mktemp("music")
+    for piece in sorted(starter.glob("*.mid"))[:3]:
+        shutil.copy(piece, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def parent(tmp_path_factory, music):
+    """Return a small model that knows the music a little, under a licence."""
+    run = tmp_path_factory.mktemp("parent") / "teacher"
+    list(train(music, run, replace(RECIPE, checkpoint_minutes=1000.0), device="cpu"))
+    known = load_checkpoint(run)
+    folder = run.parent / "known"
+    save_checkpoint(
+        folder,
+        decoder=known.decoder,
+        tokenizer=known.tokenizer,
+        name="teacher",
+        step=24,
+        training={},
+        licence="CC-BY-NC-SA-4.0",
+        extra={"copies.bin": b"of the original alone"},
+    )
+    return folder
+
+
+def tuned(music, run, recipe, parent, **options):
+    *events, last = train(music, run, recipe, device="cpu", start_from=parent, **options)
+    assert isinstance(last, Finished)
+    return events, last
+
+
+def weights(folder):
+    return (folder / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("recipe", [TUNED, LORA], ids=["all weights", "LoRA"])
+def test_the_new_model_tells_gain_parent_and_licence(music, parent, recipe, tmp_path):
+    run = tmp_path / "mine"
+    _, last = tuned(music, run, recipe, parent)
+    gain = last.gain
+    assert gain is not None
+    assert gain.parent == "teacher"
+    assert gain.parent_sha256 == load_checkpoint(parent).sha256
+    assert gain.after_bits_per_note == last.bits_per_note
+    assert gain.gained_bits_per_note == gain.before_bits_per_note - gain.after_bits_per_note
+    assert gain.before_bits_per_note != gain.after_bits_per_note
+    manifest = read_manifest(run / "best")
+    assert manifest.licence == "CC-BY-NC-SA-4.0"
+    assert manifest.training["parent_name"] == "teacher"
+    assert manifest.training["parent"] == gain.parent_sha256
+    assert manifest.training["gain"] == gain.as_dict()
+    card = (run / "best" / "README.md").read_text(encoding="utf-8")
+    for told in (gain.sentence(), gain.parent_sha256, "CC-BY-NC-SA-4.0, inherited from teacher"):
+        assert told in card
+    # The run holds all it needs, and nothing that only belongs to the original.
+    assert weights(run / "parent") == weights(parent)
+    assert not (run / "parent" / "copies.bin").exists()
+    # Any part of the house takes it as an ordinary model.
+    assert set(load_checkpoint(run).decoder.state_dict()) == set(
+        load_checkpoint(parent).decoder.state_dict()
+    )
+
+
+def test_random_weights_gain_nothing_and_have_no_parent(music, tmp_path):
+    *_, last = train(music, tmp_path / "run", replace(TUNED, steps=2), device="cpu")
+    assert last.gain is None
+    assert not (tmp_path / "run" / "parent").exists()
+    assert read_manifest(tmp_path / "run" / "best").licence == ""
+
+
+@pytest.mark.parametrize("recipe", [TUNED, LORA], ids=["all weights", "LoRA"])
+@pytest.mark.parametrize("at", [0, 1, 7])
+def test_a_stopped_run_ends_with_an_unbroken_one_s_bytes(music, parent, recipe, at, tmp_path):
+    """Guards LoRA's base taken from the rounded sum, and a run stopped before its first save."""
+    tuned(music, tmp_path / "whole", recipe, parent)
+    run = train(music, tmp_path / "broken", recipe, device="cpu", start_from=parent)
+    for event in run:
+        if isinstance(event, Planned) and at == 0:
+            break
+        if isinstance(event, StepDone) and event.step == at:
+            break
+    run.close()
+    shutil.copytree(parent, tmp_path / "gone")  # the original is not needed any more
+    *_, last = train(music, tmp_path / "broken", None, device="cpu", resume=True)
+    assert weights(tmp_path / "broken" / "best") == weights(tmp_path / "whole" / "best")
+    assert last.gain is not None
+
+
+def test_lora_keeps_far_less_state_and_leaves_the_rest_alone(music, parent, tmp_path):
+    for name, recipe in (("all", TUNED), ("lora", LORA)):
+        tuned(music, tmp_path / name, recipe, parent)
+    [whole], [narrow] = (
+        list((tmp_path / name / "checkpoints").glob("step-*/optimizer.safetensors"))
+        for name in ("all", "lora")
+    )
+    assert narrow.stat().st_size < whole.stat().st_size / 2
+    before, after = (
+        load_checkpoint(path).decoder.state_dict() for path in (parent, tmp_path / "lora")
+    )
+    changed = {name for name in before if not before[name].equal(after[name])}
+    assert changed == {name for name in before if before[name].ndim == 2 and "embed" not in name}
+
+
+def test_two_processes_adapt_as_one(music, parent, tmp_path):
+    """Guards a second process that trains all weights, or other narrow matrices."""
+    config = tmp_path / "lora.toml"
+    lines = [
+        f"{name} = {json.dumps(value)}"
+        for name in type(LORA).__dataclass_fields__
+        if (value := getattr(LORA, name)) is not None
+    ]
+    config.write_text("\n".join(lines), encoding="utf-8")
+    args = ["train", music, "-o", tmp_path / "two", "--config", config, "--from", parent, "--json"]
+    (code, out, err), (other_code, *_) = ended(start_ranks(2, args))
+    assert (code, other_code) == (0, 0), err
+    _, last = tuned(music, tmp_path / "one", LORA, parent)
+    gain = json.loads(out)["gain"]
+    assert gain["after_bits_per_note"] == pytest.approx(last.gain.after_bits_per_note, rel=1e-4)
+
+
+def test_damaged_narrow_matrices_are_told(music, parent, tmp_path):
+    tuned(music, tmp_path / "run", LORA, parent)
+    [folder] = (tmp_path / "run" / "checkpoints").iterdir()
+    (folder / "lora.safetensors").write_bytes(b"?")
+    with pytest.raises(TrainingError, match=r"lora\.safetensors"):
+        list(train(music, tmp_path / "run", None, device="cpu", resume=True))
+
+
+def test_what_is_called_parent_already_is_never_removed(music, parent, tmp_path):
+    """Guards a model of the user's own, beside which a run is begun with `-o .`."""
+    shutil.copytree(parent, tmp_path / "parent")
+    for start in (None, parent):
+        with pytest.raises(TrainingError, match="there already"):
+            list(train(music, tmp_path, TUNED, device="cpu", start_from=start))
+    assert weights(tmp_path / "parent") == weights(parent)
+    (tmp_path / "parent" / "copies.bin").unlink()  # now as a run that never began leaves it
+    tuned(music, tmp_path, TUNED, parent)
+
+
+def test_lora_without_a_model_is_refused(music, tmp_path):
+    with pytest.raises(TrainingError, match="LoRA fine-tunes a model"):
+        list(train(music, tmp_path / "run", LORA, device="cpu"))
+
+
+def test_settings_that_suit_are_taken_where_none_are_given():
+    plain, lora = fine_tuning_recipe(), fine_tuning_recipe(lora_rank=8)
+    assert plain.early_seq_len is None
+    assert (plain.optimizer, lora.optimizer) == ("muon", "adamw")
+    assert plain.learning_rate < RECIPE.learning_rate
+    assert fine_tuning_recipe(learning_rate=5e-4, lora_rank=8).learning_rate == 5e-4
+    with pytest.raises(ConfigError, match="lora_rank"):
+        fine_tuning_recipe(lora_rank=0)
