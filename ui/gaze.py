@@ -1,44 +1,60 @@
-"""What the roll is told about attention: the strongest looks from one note, and small maps.
+"""A piece's attention as the studio asks for it, by the notes of the roll: rows, maps, habits.
 
-Shapes: L layers, H heads, T events, N notes that the model saw, M notes on the roll.
+Shapes: L layers, H heads, T events, M notes on the roll, G bars, S a small map's side.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from musicgen.pipeline.looking import (
+    KINDS,
+    AttentionView,
+    Habits,
+    combine_heads,
+    find_habits,
+    group_events,
+    mean_by_group,
+)
+from musicgen.ui.gaze_bytes import numbers, shares, small_map
+from musicgen.ui.matching import nearest_notes
 from musicgen.ui.pieces import Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from musicgen.pipeline import AttentionView
+    from musicgen.midi import Meter
+    from musicgen.pipeline.looking import How
 
-_STRONGEST = 6  # looks a head: more than that is a cobweb
-_SAME_NOTE_S = 0.03  # the model's grid is 10 ms; a file's notes may lie between
-_TILE = 48
-_MAP = 512
-_GAMMA = 0.6  # causal maps look black without it
+SPAN_S: Final = 2.0  # of music without bars stands for one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Gaze:
     """A piece's attention, and which event is which note of the roll.
 
     Attributes:
-        weights: Attention, float16 (L, H, T, T): row looks at column.
+        view: What the model attended to.
         event_of: Event of each note on the roll, −1 where the model saw none, int64 (M,).
         note_of: Note on the roll of each event, −1 where it is none (the start, rests), int64 (T,).
-        first_event: How many events of the piece lie before these.
+        meter: The piece's bars, if its notes keep to any.
     """
 
-    weights: NDArray[np.float16]
+    view: AttentionView
     event_of: NDArray[np.int64]
     note_of: NDArray[np.int64]
-    first_event: int = 0
+    meter: Meter | None = field(default=None, repr=False)
+
+    @property
+    def weights(self) -> NDArray[np.float16]:
+        """Attention, float16 (L, H, T, T): row looks at column."""
+        return self.view.weights
 
     @property
     def events(self) -> int:
@@ -48,20 +64,16 @@ class Gaze:
     @classmethod
     def of(cls, view: AttentionView, piece: Piece) -> Gaze:
         """Match what the model saw with what the roll shows."""
-        shown = piece.preview.notes
+        shown, meter = piece.preview.notes, piece.preview.meter
         seen = np.asarray(view.notes, dtype=np.float64)
-        match = _nearest(seen[:, 0], seen[:, 2], shown.onset_s, shown.pitch)
+        match = nearest_notes(seen[:, 0], seen[:, 2], shown.onset_s, shown.pitch)
         note_index = np.asarray(view.note_index, dtype=np.int64)
         note_of = np.where(note_index >= 0, match[note_index.clip(0)], -1)
         event_of = np.full(len(shown), -1, dtype=np.int64)
         events = np.flatnonzero(note_of >= 0)
         event_of[note_of[events]] = events
-        return cls(
-            weights=view.weights,
-            event_of=event_of,
-            note_of=note_of,
-            first_event=view.first_event,
-        )
+        kept = meter is not None and meter.is_kept_to and len(meter.bar_beats) > 1
+        return cls(view=view, event_of=event_of, note_of=note_of, meter=meter if kept else None)
 
     def page_of(self, note: int) -> int:
         """Return which part of a long piece shows a note with what the model had before it.
@@ -72,98 +84,113 @@ class Gaze:
         half = max(1, self.events // 2)
         near = 0 <= note < len(self.event_of) and self.event_of[note] >= half
         page = note // half + 1
-        return 0 if near or not self.first_event or page * half >= len(self.event_of) else page
+        is_last = not self.view.first_event or page * half >= len(self.event_of)
+        return 0 if near or is_last else page
 
     def page_end(self, page: int) -> int | None:
         """Return the number of the first note after a page, None where it ends with the piece."""
         end = page * max(1, self.events // 2)
         return end if 0 < end < len(self.event_of) else None
 
-    def look(self, note: int) -> dict[str, Any] | None:
-        """Return where every head looks about one note of the roll, or None if it was not seen.
+    def look(self, note: int, page: int = 0) -> bytes | None:
+        """Return all attention from and to one note of the roll, or None if it was not seen.
 
-        `wrote` is the row of the event before the note, from which the note was chosen; `after` the
-        note's own row, from which the next one was. Both are lists by layer and head of
-        `{"looks": [[note, weight], …], "first": share}`, the strongest look first.
-        `noteOf` names the roll's note of each event.
+        Eight numbers of 32 bits: page, note, its event e, L, H, T, 0, 0; the roll's note of each
+        event, −1 for none, 32 bits each (T,); then shares of 1 in steps of 1/65535, 16 bits each:
+        the row of the event before, from which the note was chosen
+        (L, H, e); the note's own row (L, H, e + 1); and its column, how the events from its own on
+        look at it (L, H, T − e). All little-endian.
         """
         if not 0 <= note < len(self.event_of) or self.event_of[note] < 0:
             return None
         event = int(self.event_of[note])
+        n_layers, n_heads = self.weights.shape[:2]
+        parts = (
+            self.weights[:, :, max(event - 1, 0), :event],
+            self.weights[:, :, event, : event + 1],
+            self.weights[:, :, event:, event],
+        )
+        header = numbers(page, note, event, n_layers, n_heads, self.events, 0, 0)
+        notes = self.note_of.astype("<i4").tobytes()
+        return header + notes + b"".join(shares(part) for part in parts)
+
+    @cached_property
+    def habits(self) -> Habits:
+        """What the heads are in the habit of looking at."""
+        if self.meter is None:
+            return find_habits(self.view)
+        return find_habits(self.view, beat_s=self.meter.beat_s, bar_s=self.meter.bar_s)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the page needs to know once of all these maps: events, bars, habits."""
+        habits = self.habits
+        n_layers, n_heads = self.weights.shape[:2]
         return {
-            "note": note,
-            "event": event,
-            "wrote": self._row(event - 1),
-            "after": self._row(event),
+            "layers": n_layers,
+            "heads": n_heads,
+            "events": self.events,
+            "firstEvent": self.view.first_event,
             "noteOf": self.note_of.tolist(),
+            "groups": self.groups.tolist(),
+            "span": None if self.meter is not None else SPAN_S,
+            "habits": {
+                "names": {kind: KINDS[kind] for kind in habits.kinds},
+                "weights": np.round(habits.weights, 4).tolist(),
+                "chance": np.round(habits.chance, 4).tolist(),
+                "notes": habits.n_notes,
+                "telling": habits.most_telling(),
+                "leading": [habits.leading(layer) for layer in range(n_layers)],
+                "words": [
+                    [habits.sentence(layer, head) for head in range(n_heads)]
+                    for layer in range(n_layers)
+                ],
+            },
         }
 
-    def _row(self, event: int) -> list[list[dict[str, Any]]]:
-        rows = np.asarray(self.weights[:, :, max(event, 0), : event + 1], dtype=np.float32)
-        return [[self._strongest(row, event) for row in layer] for layer in rows]
+    @cached_property
+    def onset_s(self) -> NDArray[np.float64]:
+        """When each event sounds, NaN for one that is no note, (T,)."""
+        index = self.view.note_index
+        return np.where(index >= 0, self.view.notes[index, 0], np.nan)
 
-    def _strongest(self, row: NDArray[np.float32], event: int) -> dict[str, Any]:
-        seen = np.flatnonzero((self.note_of[: event + 1] >= 0) & (row > 0.004))
-        best = seen[np.argsort(-row[seen], kind="stable")[:_STRONGEST]]
-        return {
-            "looks": [[int(self.note_of[i]), round(float(row[i]), 4)] for i in best],
-            "first": round(float(row[0]), 4) if len(row) else 0.0,
-        }
+    @cached_property
+    def pitch(self) -> NDArray[np.float64]:
+        """Each event's key, NaN for one that is no note, (T,)."""
+        index = self.view.note_index
+        return np.where(index >= 0, self.view.notes[index, 2], np.nan)
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """In which bar each event lies, or in which two seconds of music without bars, (T,)."""
+        if self.meter is not None:
+            return group_events(self.onset_s, self.meter.bar_s)
+        end_s = float(np.nanmax(self.onset_s, initial=0.0))
+        return group_events(self.onset_s, np.arange(0.0, end_s + 2 * SPAN_S, SPAN_S))
 
     def tiles(self) -> bytes:
         """Return a small map of every head, uint8 (L, H, S, S) with S at most 48, after a header.
 
         The header is four numbers of 32 bits, little-endian: L, H, S and T.
         """
-        small = np.stack([[_shrink(head, _TILE) for head in layer] for layer in self.weights])
+        small = np.stack([[small_map(head) for head in layer] for layer in self.weights])
         n_layers, n_heads, size, _ = small.shape
-        return _header(n_layers, n_heads, size, self.weights.shape[-1]) + small.tobytes()
+        return numbers(n_layers, n_heads, size, self.events) + small.tobytes()
 
-    def map(self, layer: int, head: int) -> bytes:
-        """Return one head's map, uint8 (S, S) with S at most 512, after a header as in `tiles`.
+    def combined(
+        self, layers: Sequence[int], heads: Sequence[int], how: How, *, by_bars: bool = False
+    ) -> NDArray[np.float32]:
+        """Return one map of some heads: (T, T), or (G, G) by bars.
 
         Raises:
             IndexError: There is no such layer or head.
+            ValueError: None is chosen.
         """
-        large = _shrink(self.weights[layer, head], _MAP)
-        return _header(1, 1, len(large), self.weights.shape[-1]) + large.tobytes()
-
-
-def _header(*numbers: int) -> bytes:
-    return np.asarray(numbers, dtype="<u4").tobytes()
-
-
-def _shrink(weights: NDArray[np.float16], size: int) -> NDArray[np.uint8]:
-    """Scale a map to at most `size` a side, each row by its maximum; a sharp look stays visible."""
-    full = np.asarray(weights, dtype=np.float32)
-    full = full / np.maximum(full.max(axis=1, keepdims=True), 1e-9)
-    if len(full) > size:
-        starts = np.arange(size) * len(full) // size
-        full = np.maximum.reduceat(np.maximum.reduceat(full, starts, axis=0), starts, axis=1)
-    return (full**_GAMMA * 255).astype(np.uint8)
-
-
-def _nearest(
-    onset_s: NDArray[np.float64],
-    pitch: NDArray[np.float64],
-    shown_onset_s: NDArray[np.float64],
-    shown_pitch: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return for each seen note the note on the roll of the same pitch and nearest onset, or −1.
-
-    No two share one: notes struck twice at one instant keep their order.
-    """
-    found = np.full(len(onset_s), -1, dtype=np.int64)
-    for key in np.unique(pitch):
-        theirs = np.flatnonzero(shown_pitch == int(key))
-        times = shown_onset_s[theirs]
-        free = np.ones(len(theirs), dtype=bool)
-        for mine in np.flatnonzero(pitch == key):
-            low = np.searchsorted(times, onset_s[mine] - _SAME_NOTE_S)
-            high = np.searchsorted(times, onset_s[mine] + _SAME_NOTE_S, side="right")
-            near = low + np.flatnonzero(free[low:high])
-            if len(near):
-                best = near[np.argmin(np.abs(times[near] - onset_s[mine]))]
-                free[best] = False
-                found[mine] = theirs[best]
-    return found
+        n_layers, n_heads = self.weights.shape[:2]
+        if not all(0 <= layer < n_layers for layer in layers):
+            raise IndexError("there is no such layer")
+        if not all(0 <= head < n_heads for head in heads):
+            raise IndexError("there is no such head")
+        flat = self.weights.reshape(n_layers * n_heads, self.events, self.events)
+        chosen = [layer * n_heads + head for layer in layers for head in heads]
+        one = combine_heads(flat, chosen, how)
+        return mean_by_group(one, self.groups) if by_bars else one

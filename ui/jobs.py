@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from musicgen.errors import MusicgenError
 from musicgen.ui import strings
+from musicgen.ui.order import Order
+from musicgen.ui.parts import part_names
 from musicgen.ui.pieces import EMPTY, Piece, columns, new_id
 
 if TYPE_CHECKING:
@@ -23,38 +25,6 @@ if TYPE_CHECKING:
 
 State = Literal["queued", "loading", "preparing", "reading", "running", "done", "failed"]
 """Preparing: the engine's code is loaded, or compiled. Reading: the model reads the prompt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What a visitor asked for: settings, and the music to go on from.
-
-    Attributes:
-        upload: The visitor's whole file, if they gave one.
-        prompt: The part of it that is used, as the roll shows it.
-        prompt_seconds: How much that is; None is all of it.
-    """
-
-    seconds: float
-    temperature: float
-    top_p: float | None
-    top_k: int
-    min_p: float
-    seed: int | None
-    upload: Piece | None = None
-    prompt: Piece | None = None
-    prompt_seconds: float | None = None
-
-    def sampling(self) -> dict[str, Any]:
-        """Return the settings as the pipeline takes them."""
-        return {
-            "seconds": self.seconds,
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "top_k": self.top_k,
-            "min_p": self.min_p,
-            "seed": self.seed,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +47,21 @@ class Job:
 
     Args:
         order: What was asked for.
-        keep: Lays a finished take on its visitor's desk, under the job's name.
+        keep: Lays a finished take on its visitor's desk, under the job's name, with its model.
+        visitor: Who waits for it: the queue serves them by turns.
     """
 
-    def __init__(self, order: Order, *, keep: Callable[[Take, str], Piece]) -> None:
+    def __init__(
+        self,
+        order: Order,
+        *,
+        keep: Callable[[Take, str, str | None], Piece],
+        visitor: Hashable = None,
+    ) -> None:
         self.id = new_id()
         self.order = order
         self.keep = keep
+        self.visitor = visitor
         self._state: State = "queued"
         self._since_s = time.monotonic()
         self.piece: Piece | None = None
@@ -112,6 +90,14 @@ class Job:
         """Whether the visitor asked to stop and keep what is there."""
         return self._stop.is_set()
 
+    @property
+    def left_s(self) -> float:
+        """How much of the music is still to be made, in seconds of music."""
+        with self._lock:
+            progress = self._progress
+        made_s = 0.0 if progress is None else progress.seconds_made
+        return max(0.0, self.order.seconds - made_s)
+
     def stop(self) -> None:
         """Ask the worker to stop at the next event and keep what was made."""
         self._stop.set()
@@ -121,11 +107,13 @@ class Job:
         with self._lock:
             if self.state != "running":
                 self.state = "running"
-            self._progress = progress
+            # The file of a take without its prompt begins at the cut; what is on its way does not.
+            if not (self.order.recipe and self.order.recipe.only_new):
+                self._progress = progress
 
     def finish(self, take: Take | None) -> None:
         """The music is there; or nothing, if it was stopped before its first note."""
-        self.piece = None if take is None else self.keep(take, self.id)
+        self.piece = None if take is None else self.keep(take, self.id, self.order.model)
         self.state = "done"
         with self._lock:
             self._progress = None
@@ -135,32 +123,44 @@ class Job:
         self.error = error
         self.state = "failed"
 
-    def on_roll(self, place: int) -> dict[str, Any]:
-        """Return what the roll shows at first: the visitor's part, and where to ask for more."""
+    def on_roll(
+        self, place: int = 0, wait_s: float | None = None, before: str | None = None
+    ) -> dict[str, Any]:
+        """Return what the roll shows at first: the visitor's part, and where to ask for more.
+
+        Args:
+            place: Its place in the queue; 0 if it waits no more.
+            wait_s: How long it will wait yet, if that is known.
+            before: What the take is called that the music began with, where that was no file.
+        """
         prompt, start_s = self.order.prompt, self._start_s
-        base = {"notes": EMPTY, "tracks": [], "pedals": []} if prompt is None else prompt.on_roll()
+        base = {"notes": EMPTY, "pedals": []} if prompt is None else prompt.on_roll()
+        new_track = 1 + max(base["notes"]["track"], default=-1)
+        tracks = () if prompt is None else prompt.preview.tracks
         return {
             **base,
+            "tracks": part_names(tracks, new_track=new_track, before=before),
             "id": self.id,
             "kind": "take",
             "title": strings.ROLL["composing"],
             "seconds": round(start_s + self.order.seconds, 3),
             "promptEnd": round(start_s, 3),
-            "newTrack": 1 + max(base["notes"]["track"], default=-1),
+            "newTrack": new_track,
             "audio": None,
             "maps": None,
             "live": {
-                **self.so_far(place),
+                **self.so_far(place, wait_s),
                 "ask": f"making/{self.id}",
                 "sound": f"making/{self.id}/sound",
             },
         }
 
-    def so_far(self, place: int) -> dict[str, Any]:
+    def so_far(self, place: int = 0, wait_s: float | None = None) -> dict[str, Any]:
         """Return how far it has come, with all new notes that will stay: they only become more.
 
         Args:
-            place: Its place in the queue.
+            place: Its place in the queue; 0 if it waits no more.
+            wait_s: How long it will wait yet, if that is known.
         """
         with self._lock:
             progress = self._progress
@@ -173,6 +173,7 @@ class Job:
             "state": self.state,
             "since": int(time.monotonic() - self._since_s),
             "place": place,
+            "wait": None if wait_s is None else max(1, round(wait_s)),
             "made": round(until_s - self._start_s, 1),
             "wanted": round(self.order.seconds, 1),
             "ending": progress is not None and progress.tries_endings,
@@ -199,8 +200,10 @@ class Job:
 
     def _notes(self, progress: Progress | None) -> dict[str, list[int]]:
         if progress is None:
-            take = None if self.piece is None else self.piece.take
-            return EMPTY if take is None else columns(take.new_notes)
+            piece = self.piece
+            if piece is None or piece.take is None:
+                return EMPTY
+            return columns(piece.take.new_notes if piece.prompt_end_s else piece.preview.notes)
         count, shown = self._shown
         if len(progress.settled_events) > count:
             shown = columns(progress.settled())

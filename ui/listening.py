@@ -6,9 +6,11 @@ closed or drawn anew leaves nothing behind.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from musicgen.audio import BLOCK, SAMPLE_RATE, render_passage
+from musicgen.errors import EmptyScoreError
 
 if TYPE_CHECKING:
     from musicgen.audio import Passage
@@ -30,13 +32,16 @@ def can_be_heard(job: Job, begin: int, length: int) -> bool:
     return heard is not None and (heard.is_whole or _sure(heard, begin, length) > 0)
 
 
-def heard_passage(job: Job, begin: int, length: int) -> Passage | None:
+def heard_passage(
+    job: Job, begin: int, length: int, play: Callable[..., Passage] = render_passage
+) -> Passage | None:
     """Return the sound from a sample on, as far as it is sure; None where there is none.
 
     Args:
         job: What is being made, or was.
         begin: The first sample.
         length: The most samples that are wanted.
+        play: Plays a passage, as `render_passage` does.
 
     Raises:
         AudioError: The synthesizers failed.
@@ -49,7 +54,9 @@ def heard_passage(job: Job, begin: int, length: int) -> Passage | None:
     if length <= 0:
         return None
     try:
-        return render_passage(heard.midi(), begin=begin, length=length, is_whole=heard.is_whole)
+        return play(heard.midi(), begin=begin, length=length, is_whole=heard.is_whole)
+    except EmptyScoreError:
+        return None  # rests alone are sure yet: whoever listens waits for the first note
     except ValueError:  # behind the end
         return None
 

@@ -7,18 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from musicgen.audio import GM_NAMES
 from musicgen.pipeline import preview
+from musicgen.studio.restoring import restored
+from musicgen.studio.take_bundle import safe_stem
 from musicgen.ui import strings
 from musicgen.ui.markup import one_line
+from musicgen.ui.parts import part_names
 
 if TYPE_CHECKING:
-    from musicgen.midi import TrackFacts
+    from musicgen.midi import Meter
     from musicgen.pipeline import Preview, Take
+    from musicgen.studio.take_folder import StoredTake
 
 Kind = Literal["example", "prompt", "take"]
 EMPTY: Final[dict[str, list[int]]] = {"on": [], "len": [], "pitch": [], "vel": [], "track": []}
-_MAX_TRACK_NAMES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,6 +34,7 @@ class Piece:
         preview: Its notes, tracks and pedal.
         prompt_end_s: Where the visitor's part ends and the model's begins.
         take: What the model said about it, if it is a take.
+        model: Folder of the model that made it; None for the studio's own.
     """
 
     id: str
@@ -40,6 +43,7 @@ class Piece:
     preview: Preview
     prompt_end_s: float = 0.0
     take: Take | None = field(default=None, repr=False)
+    model: str | None = None
 
     @property
     def midi(self) -> bytes:
@@ -49,8 +53,7 @@ class Piece:
     @property
     def file_stem(self) -> str:
         """A harmless file name without its extension."""
-        kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in self.title.lower())
-        return "-".join(part for part in kept.split("-") if part)[:40] or "music"
+        return safe_stem(self.title, "music")
 
     @property
     def new_track(self) -> int | None:
@@ -60,8 +63,13 @@ class Piece:
         added = self.kind == "take" and self.prompt_end_s > 0
         return int(self.preview.notes.track.max()) if added else None
 
-    def on_roll(self) -> dict[str, Any]:
-        """Return what the roll needs to draw and play it."""
+    def on_roll(self, before: str | None = None) -> dict[str, Any]:
+        """Return what the roll needs to draw and play it.
+
+        Args:
+            before: What the take is called that the music began with, where that was no file.
+        """
+        tracks = part_names(self.preview.tracks, new_track=self.new_track, before=before)
         return {
             "id": self.id,
             "kind": self.kind,
@@ -70,7 +78,8 @@ class Piece:
             "promptEnd": round(self.prompt_end_s, 3),
             "newTrack": self.new_track,
             "notes": columns(self.preview.notes),
-            "tracks": [_track_name(track) for track in self.preview.tracks[:_MAX_TRACK_NAMES]],
+            "tracks": tracks,
+            "meter": _meter(self.preview.meter),
             "pedals": [[round(a, 3), round(b, 3)] for a, b in self.preview.pedals],
             "audio": f"listen/{self.id}.wav",
             "maps": f"attention/{self.id}",
@@ -78,10 +87,15 @@ class Piece:
         }
 
 
-def _track_name(track: TrackFacts) -> str:
-    """Return what a track is called, or else what plays it; foreign text, to be escaped."""
-    instrument = strings.DRUMS if track.is_drum else GM_NAMES[track.program % len(GM_NAMES)]
-    return one_line(track.name, longest=40) or instrument
+def _meter(meter: Meter | None) -> dict[str, Any] | None:
+    """Return beats in milliseconds, which of them begin bars, and whether notes keep to them."""
+    if meter is None:
+        return None
+    return {
+        "beats": (meter.beat_s * 1000).round().astype(int).tolist(),
+        "bars": meter.bar_beats.tolist(),
+        "kept": meter.is_kept_to,
+    }
 
 
 def columns(notes: Any) -> dict[str, list[int]]:
@@ -102,21 +116,51 @@ def new_id() -> str:
     return secrets.token_hex(16)
 
 
-def from_take(take: Take, *, title: str, name: str | None = None) -> Piece:
+def from_take(
+    take: Take, *, title: str, name: str | None = None, model: str | None = None
+) -> Piece:
     """Make a piece of what the model made.
 
     Args:
         take: What it made.
         title: What it is called on the page.
         name: Its unguessable name, if it has one already: that of the job.
+        model: Folder of the model that made it; None for the studio's own.
     """
     return Piece(
         id=name or new_id(),
         kind="take",
         title=title,
-        preview=preview(take.midi, name=title),
-        prompt_end_s=take.prompt_seconds,
+        preview=preview(take.midi, name=title, written_until_s=take.prompt_seconds or None),
+        prompt_end_s=_seam_s(take),
         take=take,
+        model=model,
+    )
+
+
+def _seam_s(take: Take) -> float:
+    """Return where the prompt ends in a take's file; 0 where it was left out of it."""
+    return take.prompt_seconds if take.notes > len(take.new_notes) else 0.0
+
+
+def from_stored(stored: StoredTake) -> Piece:
+    """Make a piece of a take that lay on the disk.
+
+    Raises:
+        MidiReadError: Its file is no music any more.
+    """
+    sheet = stored.sheet
+    until_s = sheet.facts.prompt_seconds or None
+    seen = preview(stored.midi, name=sheet.title, written_until_s=until_s)
+    take = restored(stored, seen)
+    return Piece(
+        id=sheet.id,
+        kind="take",
+        title=sheet.title,
+        preview=seen,
+        prompt_end_s=_seam_s(take),
+        take=take,
+        model=sheet.settings.model_folder,
     )
 
 

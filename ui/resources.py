@@ -7,31 +7,40 @@ object of the process and not `st.cache_resource`.
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import tempfile
 import threading
 import time
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from musicgen.assets import asset_dir
-from musicgen.errors import MusicgenError
+from musicgen.audio import BLOCK, Aside, Passage, render_passage, sound_file
+from musicgen.errors import MusicgenError, TakesError
+from musicgen.studio.places import takes_folder
+from musicgen.studio.take_store import TakeStore
+from musicgen.ui import take_strings
+from musicgen.ui.cards import Cards
 from musicgen.ui.gaze import Gaze
-from musicgen.ui.jobs import Job, Order
+from musicgen.ui.jobs import Job
+from musicgen.ui.order import Order
 from musicgen.ui.pieces import Piece, examples
 from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import Desk, Desks
+from musicgen.ui.training import TrainingRoom
 from musicgen.ui.workshop import Workshop
 
 if TYPE_CHECKING:
-    from musicgen.pipeline import MusicPipeline
+    from musicgen.pipeline import MusicPipeline, Take, TakeStream
 
 MODEL_VARIABLE = "MUSICGEN_MODEL"
-_JOBS = 256
+_JOBS = 32  # so many that are done are remembered, for the pages that watched them
 _REHEARSAL_S = 1.0
 _BREATH_S = 1.0
-_GAZES = 3  # attention of this many pieces stays in memory: tens of megabytes each
+_MODELS = 3  # so many stay in memory: tens of megabytes each
+_GAZES_BYTES = 1 << 26  # attention of the last pieces stays in memory: 25 MB each of 512 events
 
 
 class Studio:
@@ -44,13 +53,18 @@ class Studio:
     def __init__(self, model: str = "piano") -> None:
         self.model = model
         self._folder = tempfile.TemporaryDirectory(prefix="musicgen-", ignore_cleanup_errors=True)
-        self.shelf = Shelf(Path(self._folder.name))
-        self.desks = Desks(self.shelf)
-        self.workshop = Workshop(self._compose)
+        self._plays = Aside()
+        self._plays_live = Aside()  # who listens to a piece being made waits for no whole one
+        self.shelf = Shelf(Path(self._folder.name), functools.partial(self._plays.call, sound_file))
+        self.takes = TakeStore(takes_folder())
+        self.desks = Desks(self.shelf, self.takes)
+        self.workshop = Workshop(self._begin)
         self.examples = tuple(
             self.shelf.put(piece) for piece in examples(asset_dir("ui") / "examples")
         )
-        self._pipeline: MusicPipeline | None = None
+        self.cards = Cards(self.pipeline)
+        self.training = TrainingRoom(self.shelf)
+        self._pipelines: OrderedDict[tuple[str, float], MusicPipeline] = OrderedDict()
         self._loading = threading.Lock()
         self._looking = threading.Lock()
         self._counting = threading.Lock()
@@ -59,18 +73,27 @@ class Studio:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._gazes: OrderedDict[tuple[str, int], Gaze] = OrderedDict()
 
-    def pipeline(self) -> MusicPipeline:
-        """Return the model, loaded once however many ask at the same time.
+    def pipeline(self, model: str | None = None) -> MusicPipeline:
+        """Return a model, loaded once however many ask at the same time; the last ones stay.
+
+        Args:
+            model: Folder of one that was trained here; None for the studio's own.
 
         Raises:
             CheckpointError: There is no such model, or it is damaged.
         """
+        written_s = 0.0 if model is None else self.training.written_s(model)
+        key = (model or self.model, written_s)
         with self._loading:
-            if self._pipeline is None:
+            found = self._pipelines.get(key)
+            if found is None:
                 from musicgen.pipeline import MusicPipeline
 
-                self._pipeline = MusicPipeline.load(self.model, threads=1)
-            return self._pipeline
+                found = self._pipelines[key] = MusicPipeline.load(key[0], threads=1)
+                while len(self._pipelines) > _MODELS:
+                    self._pipelines.popitem(last=False)
+            self._pipelines.move_to_end(key)
+            return found
 
     def warm_up(self) -> None:
         """Begin to load the model, in the background and once however often it is asked for."""
@@ -85,10 +108,22 @@ class Studio:
         try:
             pipeline = self.pipeline()
             pipeline.prepare()  # the engine's code is loaded or compiled
-            _rehearse(pipeline)
+            self._rehearse(pipeline)
+            _keep_for_good()
             self._render_examples()
         except MusicgenError:
             return  # said when the model is used
+
+    def _rehearse(self, pipeline: MusicPipeline) -> None:
+        """Make and play a moment of music: what is needed for that is read from the disk once."""
+        take = pipeline.generate(seconds=_REHEARSAL_S, seed=0)
+        self.play_passage(take.midi, begin=0, length=BLOCK, is_whole=True)
+
+    def play_passage(self, midi: bytes, *, begin: int, length: int, is_whole: bool) -> Passage:
+        """Play a passage, as `render_passage` does, while nothing else stands still."""
+        return self._plays_live.call(
+            render_passage, midi, begin=begin, length=length, is_whole=is_whole
+        )
 
     def _render_examples(self) -> None:
         """Make the examples' sound while nothing else is wanted, so that a click is heard at once.
@@ -97,22 +132,21 @@ class Studio:
             AudioError: The synthesizers failed.
         """
         for piece in self.examples:
-            time.sleep(_BREATH_S)  # the synthesizer lets nothing else of the process run
+            time.sleep(_BREATH_S)  # whoever comes meanwhile is served first
             with self._counting:
                 is_wanted = self.closing or any(job.active for job in self._jobs.values())
             if is_wanted:
                 return
             self.shelf.sound(piece.id, "wav")
 
-    def look(self, piece: Piece, note: int) -> dict[str, Any] | None:
-        """Return where the heads look about a note, and where their maps are; None if unseen.
+    def look(self, piece: Piece, note: int) -> bytes | None:
+        """Return all attention from and to a note, as `Gaze.look` packs it; None if unseen.
 
         Raises:
             MusicgenError: The model cannot be loaded, or cannot read the piece.
         """
         page = self.gaze(piece).page_of(note)
-        found = self.gaze(piece, page).look(note)
-        return None if found is None else {**found, "maps": f"attention/{piece.id}/{page}"}
+        return self.gaze(piece, page).look(note, page)
 
     def gaze(self, piece: Piece, page: int = 0) -> Gaze:
         """Return a piece's attention, or of a page of a long one; the last few stay in memory.
@@ -125,66 +159,95 @@ class Studio:
         with self._looking:
             found = self._gazes.get(key)
             if found is None:
-                source = piece.midi if piece.take is None else piece.take
+                pipeline = self.pipeline(piece.model)
+                source = _seen(piece, pipeline)
                 until_s = None if end is None else float(piece.preview.notes.onset_s[end])
-                found = Gaze.of(self.pipeline().attention(source, until_s), piece)
+                found = Gaze.of(pipeline.attention(source, until_s), piece)
                 self._gazes[key] = found
-                while len(self._gazes) > _GAZES:
+                while len(self._gazes) > 1 and self._gazes_bytes() > _GAZES_BYTES:
                     self._gazes.popitem(last=False)
             self._gazes.move_to_end(key)
             return found
 
+    def _gazes_bytes(self) -> int:
+        return sum(gaze.weights.nbytes for gaze in self._gazes.values())
+
     def close(self) -> None:
-        """Remove what lies on the disk."""
+        """End the processes that play, and remove what lies on the disk."""
+        self._plays.close()
+        self._plays_live.close()
         self._folder.cleanup()
 
-    def submit(self, desk: Desk, order: Order) -> Job:
-        """Begin to make music for a visitor."""
-        job = Job(order, keep=desk.keep)
+    def submit(self, desk: Desk, *orders: Order) -> Job:
+        """Begin to make music for a visitor, and return the first job of it."""
+        jobs = [
+            Job(order, keep=functools.partial(desk.keep, order=order), visitor=desk)
+            for order in orders
+        ]
         with self._counting:
-            self._jobs[job.id] = job
-            while len(self._jobs) > _JOBS:
-                self._jobs.popitem(last=False)
-        desk.job = self.workshop.submit(job)
-        return job
+            self._jobs.update({job.id: job for job in jobs})
+            done = [name for name, job in self._jobs.items() if not job.active]
+            for name in done[: max(0, len(done) - _JOBS)]:
+                del self._jobs[name]
+        for job in jobs:
+            desk.begin(self.workshop.submit(job))
+        return jobs[0]
+
+    def stop(self, desk: Desk) -> None:
+        """Stop all that is being made for a visitor, and keep what there is."""
+        for job in desk.jobs:
+            job.stop()
+            if self.workshop.withdraw(job):
+                job.finish(None)
+
+    def standing(self, job: Job) -> tuple[int, float | None]:
+        """Return a job's place in the queue, and how long it will wait if that is known."""
+        return self.workshop.place(job), self.workshop.wait_s(job)
 
     def making(self, name: str) -> Job | None:
         """Return the job of that name, also when it is done."""
         with self._counting:
             return self._jobs.get(name)
 
-    def _compose(self, job: Job) -> None:
-        from musicgen.pipeline import Take
-
+    def _begin(self, job: Job) -> TakeStream:
+        """Return the music in making, with its model and its engine ready."""
         job.state = "loading"
-        pipeline = self.pipeline()
+        pipeline = self.pipeline(job.order.model)
         job.state = "preparing"
         pipeline.prepare()
         job.state = "reading"
         order = job.order
-        stream = pipeline.stream(
-            None if order.upload is None else order.upload.midi,
-            prompt_seconds=order.prompt_seconds,
-            **order.sampling(),
-        )
-        take = None
-        for made in stream:
-            if isinstance(made, Take):
-                take = made
-            else:
-                job.advance(made)
-                if job.stopping:
-                    take = stream.finish()
-                    break
-        job.finish(take)
+        source = None if order.upload is None else order.upload.midi
+        if order.recipe is not None:
+            return pipeline.stream_again(order.recipe, source)
+        return pipeline.stream(source, prompt_seconds=order.prompt_seconds, **order.sampling())
 
 
-def _rehearse(pipeline: MusicPipeline) -> None:
-    """Make and play a moment of music: what is needed for that is read from the disk once."""
-    from musicgen.audio import BLOCK, render_passage
+def _keep_for_good() -> None:
+    """Let Python's collector pass by all that there is now: it stays as long as the process.
 
-    take = pipeline.generate(seconds=_REHEARSAL_S, seed=0)
-    render_passage(take.midi, begin=0, length=BLOCK, is_whole=True)
+    Streamlit collects at the end of every run of a page, and with a model, torch and compiled code
+    in memory that took a third of a second in which nothing else went on: of twenty visitors' time
+    nine tenths (a sampling profile of who holds Python's lock).
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def _seen(piece: Piece, pipeline: MusicPipeline) -> bytes | Take:
+    """Return what a model is to be shown of a piece.
+
+    Raises:
+        TakesError: It is a take, and the model that made it is another one or its events are lost.
+    """
+    take = piece.take
+    if take is None:
+        return piece.midi
+    if take.model_sha256 != pipeline.sha256:
+        raise TakesError(take_strings.OTHER_MODEL, hint=take_strings.OTHER_MODEL_HELP)
+    if not len(take.ids):
+        raise TakesError(take_strings.EVENTS_LOST, hint=take_strings.OTHER_MODEL_HELP)
+    return take
 
 
 @functools.cache

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from musicgen.errors import MusicgenError
+from musicgen.ui.direct import page_routes
+from musicgen.ui.gaze_routes import gaze_routes
 from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
 from musicgen.ui.resources import studio
 
@@ -28,10 +30,15 @@ if TYPE_CHECKING:
 
 VISITOR_COOKIE: Final = "musicgen_visitor"
 _VISITOR = re.compile(r"[0-9a-f]{32}")
+_MASK = re.compile(r"[0-9a-f]{1,32}")  # of 128 tracks
+_REMEMBERED_S: Final = 400 * 24 * 3600  # the most that browsers allow, from the last visit on
+_ONCE_MORE: Final = '<!doctype html><title>musicgen</title><meta http-equiv="refresh" content="0">'
 _MEDIA_TYPES: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_OURS: Final = ("listen", "making", "training", "attention")
 _FRESH: Final = {"Cache-Control": "no-store"}
 _PATIENCE_S: Final = 2.0  # so long an answer waits for music,
 _GLANCE_S: Final = 0.015  # and looks as often as that
+_LONGEST_PATH: Final = 1000  # a longer one names nothing, and its numbers Python refuses to read
 _PRIVATE: Final = {"Cache-Control": "private, max-age=3600"}
 # Streamlit needs inline styles, blob: scripts (our component) and eval (its charts); nothing of the
 # page may come from or go to another machine.
@@ -60,15 +67,24 @@ def is_visitor(name: object) -> bool:
 def sound(request: Request) -> Response:
     """Answer with a piece's sound, in ranges if asked so; it is rendered when first wanted."""
     name, kind = request.path_params["name"], request.path_params["kind"]
-    if kind not in _MEDIA_TYPES:
+    muted = _tracks(request.path_params.get("muted", "0"))
+    if kind not in _MEDIA_TYPES or muted is None:
         return Response(status_code=404)
     try:
-        path = studio().shelf.sound(name, kind)
+        path = studio().shelf.sound(name, kind, muted=muted)
     except MusicgenError as error:
         return JSONResponse(error.as_dict(), status_code=503)
     if path is None:
         return Response(status_code=404)
     return FileResponse(path, media_type=_MEDIA_TYPES[kind], headers=_PRIVATE)
+
+
+def _tracks(mask: str) -> tuple[int, ...] | None:
+    """Return the tracks whose bits a hexadecimal mask sets; None if it is none."""
+    if not _MASK.fullmatch(mask):
+        return None
+    bits = int(mask, 16)
+    return tuple(track for track in range(bits.bit_length()) if bits >> track & 1)
 
 
 def sound_facts(request: Request) -> Response:
@@ -92,7 +108,8 @@ def making(request: Request) -> Response:
     job = studio().making(request.path_params["name"])
     if job is None:
         return Response(status_code=404)
-    so_far = job.so_far(studio().workshop.place(job))
+    studio().workshop.glance(job)
+    so_far = job.so_far(*studio().standing(job))
     return JSONResponse(so_far, headers=_FRESH)
 
 
@@ -112,7 +129,7 @@ async def hear(request: Request) -> Response:
             return _nothing(is_last=not job.active)
         await asyncio.sleep(_GLANCE_S)
     try:
-        passage = await run_in_threadpool(heard_passage, job, begin, length)
+        passage = await run_in_threadpool(heard_passage, job, begin, length, studio().play_passage)
     except MusicgenError as error:
         return JSONResponse(error.as_dict(), status_code=503)
     if passage is None:
@@ -128,49 +145,38 @@ def _nothing(*, is_last: bool) -> Response:
     return Response(status_code=204, headers={**_FRESH, "X-Last": str(int(is_last))})
 
 
-def look(request: Request) -> Response:
-    """Answer with where every head looks about one note."""
-    piece = studio().shelf.get(request.path_params["name"])
-    if piece is None:
-        return Response(status_code=404)
-    try:
-        found = studio().look(piece, request.path_params["note"])
-    except MusicgenError as error:
-        return JSONResponse(error.as_dict(), status_code=503)
-    return JSONResponse(found or {"unseen": True}, headers=_PRIVATE)
+def training(request: Request) -> Response:
+    """Answer with how a training run stands and what it has learned."""
+    found = studio().training.standing(request.path_params["name"])
+    return Response(status_code=404) if found is None else JSONResponse(found, headers=_FRESH)
 
 
-def maps(request: Request) -> Response:
-    """Answer with the small maps of all layers and heads, or with one head's large map."""
-    piece = studio().shelf.get(request.path_params["name"])
-    if piece is None:
-        return Response(status_code=404)
-    layer, head = request.path_params.get("layer"), request.path_params.get("head")
-    try:
-        gaze = studio().gaze(piece, request.path_params["page"])
-        data = gaze.tiles() if layer is None or head is None else gaze.map(layer, head)
-    except MusicgenError as error:
-        return JSONResponse(error.as_dict(), status_code=503)
-    except IndexError:
-        return Response(status_code=404)
-    return Response(data, media_type="application/octet-stream", headers=_PRIVATE)
+def _no_such(_request: Request) -> Response:
+    return Response(status_code=404)
 
 
 def routes() -> list[Route]:
     """Return the app's own addresses."""
     return [
         Route("/listen/{name}.{kind}", sound, methods=["GET"]),
+        Route("/listen/{name}/without/{muted}.{kind}", sound, methods=["GET"]),
         Route("/listen/{name}", sound_facts, methods=["GET"]),
         Route("/making/{name}", making, methods=["GET"]),
         Route("/making/{name}/sound/{begin:int}/{length:int}", hear, methods=["GET"]),
-        Route("/attention/{name}/{page:int}", maps, methods=["GET"]),
-        Route("/attention/{name}/note/{note:int}", look, methods=["GET"]),
-        Route("/attention/{name}/{page:int}/{layer:int}/{head:int}", maps, methods=["GET"]),
+        Route("/training/{name}", training, methods=["GET"]),
+        *page_routes(),
+        *gaze_routes(),
+        # Streamlit answers with the page to what it does not know.
+        *(Route(f"/{ours}/{{rest:path}}", _no_such, methods=["GET"]) for ours in _OURS),
     ]
 
 
 class Guard:
-    """Middleware: security headers on every answer, and a visitor's name at their first coming.
+    """Middleware: security headers on every answer, and a visitor's name that lasts.
+
+    A browser keeps the cookie of `SameSite=Strict` to itself where a link of another site leads
+    here. So such a page is asked for once more, by itself: else whoever comes that way would be
+    given a new name, and not find their takes again.
 
     Args:
         app: The application to guard.
@@ -184,7 +190,9 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        newcomer = scope["path"] == "/" and not is_visitor(_cookie(scope))
+        visitor, is_page = _cookie(scope), _is_page(scope)
+        is_known = is_visitor(visitor)
+        once_more = is_page and not is_known and _header(scope, b"sec-fetch-site") == "cross-site"
 
         async def dress(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -193,21 +201,33 @@ class Guard:
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "no-referrer"
                 headers["Cross-Origin-Resource-Policy"] = "same-origin"
-                if newcomer:
+                if is_page and not once_more:
                     headers.append(
                         "Set-Cookie",
-                        f"{VISITOR_COOKIE}={secrets.token_hex(16)}; Path=/; HttpOnly; "
-                        "SameSite=Strict",
+                        f"{VISITOR_COOKIE}={visitor if is_known else secrets.token_hex(16)}; "
+                        f"Path=/; Max-Age={_REMEMBERED_S}; HttpOnly; SameSite=Strict",
                     )
             await send(message)
 
-        await self._app(scope, receive, dress)
+        app: ASGIApp = HTMLResponse(_ONCE_MORE, headers=_FRESH) if once_more else self._app
+        if len(scope["path"]) > _LONGEST_PATH:
+            app = Response(status_code=404)
+        await app(scope, receive, dress)
+
+
+def _is_page(scope: Scope) -> bool:
+    """Say whether a browser asks for a page to show, and not for a part of one."""
+    is_document = _header(scope, b"sec-fetch-dest") == "document"
+    return scope["method"] == "GET" and (scope["path"] == "/" or is_document)
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    return next((v for k, v in scope["headers"] if k == name), b"").decode("latin-1")
 
 
 def _cookie(scope: Scope) -> str | None:
-    raw = next((v for k, v in scope["headers"] if k == b"cookie"), b"").decode("latin-1")
     try:
-        morsel = SimpleCookie(raw).get(VISITOR_COOKIE)
+        morsel = SimpleCookie(_header(scope, b"cookie")).get(VISITOR_COOKIE)
     except CookieError:
         return None
     return None if morsel is None else morsel.value

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
+from musicgen.audio import SoundFile, SoundKind, sound_file
 from musicgen.errors import AudioError
 from musicgen.files import is_file
 from musicgen.ui.pieces import Piece
 
-SoundKind = Literal["wav", "mp3"]
 _MAX_PIECES = 400
 _MAX_SOUND_BYTES = 1 << 30
 
@@ -35,10 +35,12 @@ class Shelf:
 
     Args:
         folder: Where the sound files go; the shelf owns it.
+        play: Plays a MIDI file into a sound file, as `sound_file` does.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, play: Callable[..., SoundFile] = sound_file) -> None:
         self._folder = folder
+        self._play = play
         self._lock = threading.Lock()
         # One piece is rendered at a time: two cores, many tabs.
         self._synthesizer = threading.Lock()
@@ -61,14 +63,26 @@ class Shelf:
         place = self._find(name)
         return None if place is None else place.piece
 
+    def rename(self, name: str, title: str) -> None:
+        """Call a piece by another title; its sound stays."""
+        with self._lock:
+            place = self._places.get(name)
+            if place is not None:
+                place.piece = replace(place.piece, title=title)
+
     def drop(self, name: str) -> None:
         """Let a piece and its sound go."""
         with self._lock:
             self._places.pop(name, None)
         self._forget_sound(name)
 
-    def sound(self, name: str, kind: SoundKind) -> Path | None:
+    def sound(self, name: str, kind: SoundKind, *, muted: Collection[int] = ()) -> Path | None:
         """Return the file with a piece's sound, made when it is first asked for.
+
+        Args:
+            name: The piece's.
+            kind: Of file.
+            muted: Tracks that are not to be heard.
 
         Raises:
             AudioError: The synthesizer failed; it is not asked again for this piece.
@@ -76,17 +90,20 @@ class Shelf:
         place = self._find(name)
         if place is None:
             return None
-        path = self._folder / f"{name}.{kind}"
+        tracks = frozenset(muted)
+        part = f".{sum(1 << track for track in tracks):x}" if tracks else ""
+        path = self._folder / f"{name}{part}.{kind}"
         with place.lock:
             if place.failure is not None:
                 raise place.failure
             if not is_file(path):
                 try:
-                    self._render(place, path, kind)
+                    self._render(place, path, kind, tracks)
                 except AudioError as error:
-                    place.failure = error
+                    if not tracks:
+                        place.failure = error
                     raise
-        self._sweep(keep=name)
+        self._sweep(keep=path)
         return path
 
     def failure(self, name: str) -> AudioError | None:
@@ -111,16 +128,16 @@ class Shelf:
                 self._places.move_to_end(name)
             return place
 
-    def _render(self, place: _Place, path: Path, kind: SoundKind) -> None:
-        from musicgen.audio import mp3_bytes, render, wav_bytes
-
+    def _render(self, place: _Place, path: Path, kind: SoundKind, muted: frozenset[int]) -> None:
+        # What is left of a piece sounds as loud as it does in the whole.
+        part = {"muted": muted, "most_gain": place.gain} if muted else {}
         with self._synthesizer:
-            sound = render(place.piece.midi)
-            data = wav_bytes(sound) if kind == "wav" else mp3_bytes(sound)
-        place.warnings, place.gain = tuple(sound.warnings), sound.gain
+            sound = self._play(place.piece.midi, kind, **part)
+        if not muted:
+            place.warnings, place.gain = sound.warnings, sound.gain
         partial = path.with_suffix(".part")
         try:
-            partial.write_bytes(data)
+            partial.write_bytes(sound.data)
             partial.replace(path)
         except OSError as error:
             raise AudioError(
@@ -129,10 +146,10 @@ class Shelf:
             ) from error
 
     def _forget_sound(self, name: str) -> None:
-        for kind in ("wav", "mp3"):
-            (self._folder / f"{name}.{kind}").unlink(missing_ok=True)
+        for path in self._folder.glob(f"{name}.*"):
+            path.unlink(missing_ok=True)
 
-    def _sweep(self, *, keep: str) -> None:
+    def _sweep(self, *, keep: Path) -> None:
         """Remove the oldest sound files above the quota; they are made again when asked for."""
         files = sorted(
             ((path, path.stat()) for path in self._folder.glob("*.*")),
@@ -142,6 +159,6 @@ class Shelf:
         for path, stat in files:
             if excess <= 0:
                 return
-            if path.stem != keep:
+            if path != keep:
                 path.unlink(missing_ok=True)
                 excess -= stat.st_size

@@ -10,6 +10,17 @@ LEDE: Final = "**musicgen** · symbolic piano music from a model that runs on yo
 
 CLOSING: Final = "Closing the studio …"
 
+ENTER_PASSWORD: Final = "This studio asks for a password: open its page."
+PASSWORD: Final = "Password of this studio"
+WRONG_PASSWORD: Final = "That is another password."
+TOO_MANY_GUESSES: Final = (
+    "Too many wrong passwords came from your address. Wait a few seconds, then try again."
+)
+COME_IN: Final = "Come in"
+NOT_ENCRYPTED: Final = (
+    "What you send here is not encrypted: do not use a password that opens anything else."
+)
+
 START: Final = "Start from"
 SCRATCH: Final = "Scratch"
 YOUR_MIDI: Final = "Your MIDI"
@@ -23,7 +34,10 @@ DRUMS: Final = "Drums"
 REMOVE: Final = "Remove"
 REMOVE_HELP: Final = "Take this file off the page"
 USE_FIRST: Final = "Use the first … seconds"
+USE_EXACTLY: Final = "Use the first … seconds, exactly"
 USE_FIRST_HELP: Final = "The music goes on from there. Notes that sound at the cut stay whole."
+MODEL: Final = "Model"
+MODEL_HELP: Final = "The shipped one, or one that was trained here."
 LENGTH: Final = "Length of the new music"
 VARIETY: Final = "Variety"
 VARIETY_HELP: Final = (
@@ -46,13 +60,13 @@ SEED_HELP: Final = (
     "The same seed with the same settings makes the same piece. Empty: a new one each time."
 )
 SEED_EMPTY: Final = "new each time"
-DICE: Final = "Roll the dice"
+DICE: Final = "New seed"
+DICE_HELP: Final = "Roll the dice for a new seed"
 GENERATE: Final = "Generate"
 CONTINUE: Final = "Continue"
 STOP: Final = "Stop and keep"
 STOPPING: Final = "Stopping …"
 
-ON_THE_ROLL: Final = "On the roll"
 DOWNLOAD_MIDI: Final = "MIDI"
 DOWNLOAD_WAV: Final = "WAV"
 DOWNLOAD_MP3: Final = "MP3"
@@ -80,13 +94,21 @@ ABOUT_ATTENTION: Final = (
     "does not say why the note came."
 )
 
+# What a knob for the sound says; what plays gets these with its data.
+VOLUME: Final = {
+    "volume": "Volume",
+    "soundOff": "Mute",
+    "soundOn": "Unmute",
+    "isOff": "muted",
+}
+
 # What the roll says; it gets these with its data.
 ROLL: Final = {
     "roll": "Piano roll",
     "play": "Play",
     "pause": "Pause",
     "wait": "Making the sound …",
-    "start": "To the start",
+    "toStart": "To the start",
     "seam": "Play from just before the new music",
     "follow": "Follow",
     "followHelp": "Keep the playhead in view",
@@ -96,16 +118,18 @@ ROLL: Final = {
     "fitHelp": "Show the whole piece",
     "prompt": "Your music",
     "made": "New music",
+    "part": "Continuation {n}",
+    "newPart": "Continuation {n} (new)",
+    "promptTake": "Prompt",
     "example": "Made by the model",
-    "more": "and {n} more",
     "pedal": "pedal",
     "here": "new music →",
     "examples": "Listen first",
-    "hint": "Click a note to see what the model looked back at. "
-    "Click elsewhere to move the playhead.",
+    "hint": "Click a note for its attention, or the ground to move the playhead.",
     "hintLive": "Notes appear as they are made.",
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",
+    "queued_for": "Waiting: place {place} in the queue, about {wait} s.",
     "ending": "Trying several endings",
     "finishing": "Finishing",
     "loading": "Waking the model … {since} s",
@@ -129,8 +153,6 @@ ROLL: Final = {
     "unseen": "The model did not see this note: "
     "it is a drum, or lies before what fits into its memory.",
     "moment": "Moment",
-    "wrote": "when it wrote this note",
-    "after": "right after this note",
     "heads": "Heads",
     "layer": "Layer",
     "all": "All",
@@ -147,9 +169,11 @@ ROLL: Final = {
         "that look. Each row is scaled by its own maximum."
     ),
     "map": "Layer {layer}, head {head}",
-    "mapAt": "{note} looks at {other}",
     "about": ABOUT_ATTENTION,
 }
+ALL_DESKS_BUSY: Final = "The studio is full: music is being made for everybody who is here."
+ALL_DESKS_BUSY_HELP: Final = "Load the page again in a minute."
+NO_ROOM: Final = "The studio holds as many files as it can. Try again later, or send a smaller one."
 
 
 def note_count(notes: int) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from musicgen.evaluation.copies.outline import LOWER, UPPER, fingerprints, outline, winnow
+from musicgen.corpus.outline import LOWER, UPPER, fingerprints, outline, winnow
 
 # Sixteenths of a second: products with a power of two stay exact.
 STEPS = st.lists(st.integers(0, 8), min_size=1, max_size=80)

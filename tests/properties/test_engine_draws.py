@@ -79,3 +79,15 @@ def test_what_is_no_number_is_told(bad):
     assert compiled_choice(logits, np.ones(5, bool), filters, 0.5) == NO_NUMBER
     logits[3] = 0.0
     assert compiled_choice(logits, np.zeros(5, bool), filters, 0.5) == NOTHING_ALLOWED
+
+
+@pytest.mark.parametrize("step", [-0.01, 0.0, 0.01])
+@pytest.mark.parametrize("top_k", [0, 1, 600])
+def test_scores_in_order_are_parted_like_any_others(step, top_k):
+    """Guards the selection of the best: orders in which a pivot's place may lose an id or turn."""
+    scores, allowed = np.float32(step) * np.arange(1000, dtype=np.float32), np.ones(1000, bool)
+    for top_p in (0.0, 0.3, 0.95, 1.0):
+        filters = SimpleNamespace(temperature=1.0, top_k=top_k, top_p=top_p, min_p=0.0)
+        chances = filtered_probabilities(scores, allowed, filters)
+        for uniform in (0.0, 0.40037, 1 - 1e-9):  # no border between two
+            assert compiled_choice(scores, allowed, filters, uniform) == choose(chances, uniform)

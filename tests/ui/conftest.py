@@ -16,6 +16,14 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_collection_after_a_page():
+    """Save a third of a second a run of a page, in which Python looks at all of torch's objects."""
+    from streamlit import config
+
+    config.set_option("runner.postScriptGC", False)
+
+
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a checkpoint that plays nonsense, quickly."""
@@ -104,6 +112,16 @@ def slow_app_url(tiny_model: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def training_app_url(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Serve the app with a home of its own for training runs, and return its address."""
+    monkeypatch.setenv("MUSICGEN_HOME", str(tmp_path / "home"))
+    with serving(["-m", "musicgen"], tiny_model) as url:
+        yield url
+
+
+@pytest.fixture
 def crawling_app_url(tiny_model: Path) -> Iterator[str]:
     """Serve the app where music is made more slowly than it sounds, and return its address."""
     with serving(["-c", SLOWLY, "2"], tiny_model) as url:
@@ -124,6 +142,12 @@ def server(tiny_model: Path) -> Callable[[int], AbstractContextManager[str]]:
 
 
 @pytest.fixture
+def quick_server(tiny_model: Path) -> Callable[[int], AbstractContextManager[str]]:
+    """Return what serves the app on a port, for as long as a test likes."""
+    return lambda port: serving(["-m", "musicgen"], tiny_model, port)
+
+
+@pytest.fixture
 def free_port() -> int:
     """Return a port that nobody listens on."""
     return _free_port()
@@ -133,6 +157,11 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def _home(model: Path) -> str:
+    """Return where a server keeps takes and runs: never what belongs to whoever runs the tests."""
+    return os.environ.get("MUSICGEN_HOME") or str(model.parent / "home")
 
 
 @contextmanager
@@ -147,7 +176,7 @@ def serving(program: list[str], model: Path, port: int | None = None) -> Iterato
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "MUSICGEN_HOME": _home(model)},
     )
     try:
         _wait(url, server)

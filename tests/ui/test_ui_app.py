@@ -25,7 +25,7 @@ def settle(app: AppTest) -> AppTest:
     while time.monotonic() < until:
         app.run()
         if not any(button.label in (strings.STOP, strings.STOPPING) for button in app.button):
-            return app
+            return app.run()  # it may have ended while that page was drawn
         time.sleep(0.1)
     pytest.fail("the music was not made within 60 seconds")
 
@@ -66,6 +66,13 @@ def test_generate_makes_a_take_with_its_seed(app):
     assert app.session_state["desk"].takes[0].take.seed == 42
 
 
+def test_a_screen_reader_hears_what_the_dice_do(app):
+    """Guards: a button that is announced as "casino icon"."""
+    assert app.button(key="dice").label == strings.DICE
+    app.button(key="dice").click().run()
+    assert app.number_input(key="seed").value is not None
+
+
 def test_settings_are_kept_and_the_job_goes_on_while_they_are_touched(app):
     app.session_state["length"] = 20
     button(app, strings.GENERATE).click().run()
@@ -95,8 +102,12 @@ def test_an_upload_is_shown_at_once_and_gone_on_from(app, music):
     upload(app, "études.MID", music)
     assert not app.error
     assert "48 notes" in captions(app)
-    app.slider(key="use").set_value(4).run()
     desk = app.session_state["desk"]
+    app.number_input(key="use_exactly").set_value(7.3).run()
+    assert desk.prompt.preview.end_s == pytest.approx(7.3)
+    assert app.slider(key="use").value == 7
+    app.slider(key="use").set_value(4).run()
+    assert app.number_input(key="use_exactly").value == 4.0
     assert desk.prompt.preview.end_s == pytest.approx(4.0)
     app.session_state["length"] = 5
     button(app, strings.CONTINUE).click().run()
@@ -143,6 +154,37 @@ def test_a_reload_finds_the_length_again(app):
     again.run()
     assert again.slider(key="length").value == 60
     assert again.slider(key="variety").value == 1.2
+
+
+def test_a_page_that_is_opened_anew_shows_what_was_open(app, monkeypatch):
+    """Guards: the newest take in place of the one that was looked at, after a visit elsewhere."""
+    app.session_state["length"] = 5
+    for _ in range(2):
+        button(app, strings.GENERATE).click().run()
+        settle(app)
+    desk = app.session_state["desk"]
+    first, _ = desk.takes
+    app.session_state["show"] = first.id
+    app.run()
+    again = AppTest.from_file(app._script_path, default_timeout=60)
+    again.session_state["desk"] = desk
+    shown = []
+    monkeypatch.setattr(create, "roll", lambda piece, **_: shown.append(piece["id"]))
+    again.run()
+    assert shown == [first.id]
+
+
+def test_a_newcomer_who_finds_every_desk_busy_is_told_so(app, monkeypatch):
+    from musicgen.errors import MusicgenError
+
+    def full():
+        raise MusicgenError(strings.ALL_DESKS_BUSY, hint=strings.ALL_DESKS_BUSY_HELP)
+
+    monkeypatch.setattr(create, "_desk", full)
+    app.run()
+    assert not app.exception
+    assert strings.ALL_DESKS_BUSY in app.warning[0].value
+    assert strings.GENERATE not in labels(app)
 
 
 def test_a_second_page_is_told_that_a_piece_is_being_made(app, monkeypatch):
@@ -192,13 +234,12 @@ def test_a_missing_model_is_a_sentence(monkeypatch, root, tmp_path):
 
 
 def test_a_failing_synthesizer_leaves_notes_and_midi(app, monkeypatch):
-    import musicgen.audio
     from musicgen.errors import AudioError
 
-    def render(midi: bytes) -> object:
+    def broken(midi, kind):
         raise AudioError("The synthesizer is broken.", hint="Use the MIDI file elsewhere.")
 
-    monkeypatch.setattr(musicgen.audio, "render", render)
+    monkeypatch.setattr(resources.studio().shelf, "_play", broken)
     app.session_state["length"] = 5
     button(app, strings.GENERATE).click().run()
     settle(app)

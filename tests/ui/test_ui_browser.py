@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import mido
 import pytest
 
 from browsers import faults_on, opened
+from musicgen.ui import lab_strings, training_strings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -89,7 +91,7 @@ class Visit:
             self.page.keyboard.press("ArrowLeft")
             self.page.wait_for_timeout(60)
         self.button(name).click()
-        self.page.get_by_text("· seed").wait_for()
+        self.page.get_by_text("· model ").wait_for()
         self.button("MIDI").wait_for()
 
     def upload(self, name: str, data: bytes) -> None:
@@ -136,8 +138,16 @@ def notes_of(midi: bytes) -> list[tuple[int, int]]:
     return sorted(found)
 
 
+def clocked(time: str) -> float:
+    """Return the seconds of a time such as 1:02.5."""
+    minutes, seconds = time.split(":")
+    return 60 * int(minutes) + float(seconds)
+
+
 def test_generate_is_heard_and_taken_home(visit):
     visit.make("Generate")
+    # The button that was pressed went, so did the one that stops: the focus stays at their place.
+    visit.page.wait_for_function("() => document.activeElement.closest('.st-key-go')")
     visit.loaded()
     sound = visit.audio.evaluate(MEASURE)
     assert sound["type"] == "audio/wav"
@@ -149,12 +159,12 @@ def test_generate_is_heard_and_taken_home(visit):
     visit.button("Pause").click()
 
     midi = visit.download("MIDI")
-    said = visit.page.get_by_text("· seed").inner_text()
+    said = visit.page.get_by_text("· model ").inner_text()
     assert f"{len(notes_of(midi))} note" in said.replace(",", "")
     assert visit.download("WAV").startswith(b"RIFF")
     assert visit.download("MP3").startswith((b"\xff\xfb", b"ID3"))
     assert visit.download("MIDI") == midi
-    assert said == visit.page.get_by_text("· seed").inner_text()
+    assert said == visit.page.get_by_text("· model ").inner_text()
 
 
 def test_upload_is_seen_heard_gone_on_from_and_safe_from_a_bad_one(visit, music):
@@ -167,13 +177,13 @@ def test_upload_is_seen_heard_gone_on_from_and_safe_from_a_bad_one(visit, music)
     midi = visit.download("MIDI")
     assert set(notes_of(music)) <= set(notes_of(midi))
     assert len(notes_of(midi)) > 48
-    said = visit.page.get_by_text("· seed").inner_text()
+    said = visit.page.get_by_text("· model ").inner_text()
 
     visit.upload("broken.mid", b"MThd\x00\x00\x00\x06 this is not music")
     alert = visit.page.get_by_role("alert")
     alert.wait_for()
     assert alert.inner_text().strip().endswith(".")
-    assert visit.page.get_by_text("· seed").inner_text() == said
+    assert visit.page.get_by_text("· model ").inner_text() == said
     assert visit.download("MIDI") == midi
     visit.page.get_by_text("48 notes · 0:12").first.wait_for()
 
@@ -184,18 +194,19 @@ def test_a_note_shows_what_each_head_looked_at(visit, music):
     for _ in range(20):
         visit.page.keyboard.press(".")
     panel = visit.page.locator(".mg .gaze")
-    panel.wait_for()
+    panel.locator(".looks li").first.wait_for()
     assert panel.locator(".heads [data-head]").count() == 8
-    assert panel.locator(".layers button").count() == 2
+    assert panel.locator(".layers button").count() == 3  # two, and all
     panel.get_by_text("Attention shows").wait_for()
     panel.get_by_role("button", name="None").click()
-    panel.locator("[data-head='2']").click()
+    panel.locator(".heads [data-head='2']").click()
     assert panel.locator(".looks li").count() == 1
-    panel.locator(".tiles").click(position={"x": 5, "y": 5})
-    assert panel.locator("[data-head='0']").get_attribute("aria-pressed") == "true"
+    panel.locator("[data-key='w0']").click()
+    assert panel.locator(".heads [data-head='0']").get_attribute("aria-pressed") == "true"
     visit.page.locator(".mg .over").focus()
     visit.page.keyboard.press("Escape")
-    panel.wait_for(state="hidden")
+    panel.locator(".body").wait_for(state="hidden")
+    assert panel.locator(".tiles").is_visible(), "the whole piece's heads stay in sight"
 
 
 def test_clicking_a_note_and_the_ground(visit, music):
@@ -244,7 +255,7 @@ def test_the_legend_names_the_instruments(visit, band):
     """Guards: "Your music" once a track, and a track's name that becomes HTML."""
     visit.upload("band.mid", band)
     legend = visit.page.locator(".mg .legend")
-    legend.get_by_text("and 3 more").wait_for()
+    legend.get_by_text("2 more").wait_for()
     names = legend.locator("span").all_inner_texts()
     assert len(set(names)) == len(names) == 6
     assert {"<b>Lead</b>", "Celesta", "Bass"} <= set(names)
@@ -253,10 +264,10 @@ def test_the_legend_names_the_instruments(visit, band):
 
 def test_a_reload_finds_the_takes_again(visit):
     visit.make("Generate", seconds=5)
-    said = visit.page.get_by_text("· seed").inner_text()
+    said = visit.page.get_by_text("· model ").inner_text()
     visit.page.reload()
-    visit.page.get_by_text("· seed").wait_for()
-    assert visit.page.get_by_text("· seed").inner_text() == said
+    visit.page.get_by_text("· model ").wait_for()
+    assert visit.page.get_by_text("· model ").inner_text() == said
 
 
 def test_stop_and_keep(browser, slow_app_url):
@@ -269,10 +280,17 @@ def test_stop_and_keep(browser, slow_app_url):
     visit.page.get_by_text("Composing:").wait_for()
     visit.page.get_by_text(re.compile(r"[1-9]\d* notes?")).first.wait_for()
     visit.button("Stop and keep").click()
-    visit.page.get_by_text("· seed").wait_for()
+    visit.page.get_by_text("· model ").wait_for()
     notes = notes_of(visit.download("MIDI"))
+    visit.loaded()
+    visit.still()
+    over = visit.page.locator(".mg .over")
+    over.click(position={"x": over.bounding_box()["width"] / 2, "y": 28})
+    visit.page.wait_for_timeout(200)
+    at, end = (clocked(each) for each in visit.page.locator(".mg .time").inner_text().split(" / "))
     visit.page.close()
     assert 0 < len(notes) < 60
+    assert 0.3 * end < at < 0.7 * end, "the roll shows what is there, not two minutes"
     assert visit.faults == []
 
 
@@ -285,7 +303,7 @@ def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
     visit.make("Continue", seconds=5)
     visit.page.wait_for_function(
         """() => [...document.querySelectorAll('*')]
-          .map((e) => e.shadowRoot?.querySelector('.mg')).filter(Boolean)
+          .map((e) => e.shadowRoot?.querySelector('.mg .foot')).filter(Boolean)
           .some((e) => e.getBoundingClientRect().bottom <= innerHeight + 1)"""
     )
     box = visit.roll.bounding_box()
@@ -296,6 +314,31 @@ def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
     assert visit.faults == []
 
 
+def test_leaving_while_the_heads_are_read_breaks_nothing(browser, app_url, music):
+    """Guards an error on the page Train, of a roll that was gone when its answer came."""
+    context = browser.new_context(viewport={"width": 1360, "height": 1400})
+    visit = Visit(context.new_page(), app_url)
+    asked = []
+
+    def answer_late(route):
+        asked.append(route)  # answered below, when the roll is gone
+
+    visit.page.route("**/attention/*/0/facts", answer_late)
+    visit.upload("a.mid", music)
+    until = time.monotonic() + 20
+    while not asked and time.monotonic() < until:
+        visit.page.wait_for_timeout(100)
+    visit.page.get_by_role("link", name="Train").click()
+    visit.page.locator(".mg").wait_for(state="detached")
+    facts = {"habits": {"telling": 0}, "layers": 1, "heads": 1}
+    for route in asked:
+        route.fulfill(json=facts)
+    visit.page.wait_for_timeout(500)
+    context.close()
+    assert asked
+    assert visit.faults == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_everything_in_its_width(browser, app_url, scheme):
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
@@ -303,6 +346,8 @@ def test_a_phone_shows_everything_in_its_width(browser, app_url, scheme):
     wide = visit.page.evaluate("document.documentElement.scrollWidth")
     inner = visit.page.locator(".stMain").evaluate("e => e.scrollWidth - e.clientWidth")
     dark = visit.roll.evaluate("e => e.hasAttribute('data-dark')")
+    for name in (training_strings.TRAIN, lab_strings.LAB):
+        visit.page.get_by_role("link", name=name).click(trial=True)  # not folded away
     context.close()
     assert wide <= 390
     assert inner <= 0

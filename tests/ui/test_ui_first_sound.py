@@ -91,7 +91,7 @@ class Listener:
     def keeps(self) -> None:
         """Stop, and wait for the take."""
         self.page.locator(".st-key-stop button").click()
-        self.page.get_by_text("· seed").wait_for()
+        self.page.get_by_text("· model ").wait_for()
 
 
 def test_a_click_before_the_roll_is_there_is_heard(browser, late_roll_app_url):
@@ -126,7 +126,7 @@ def test_a_browser_that_wants_another_click_gets_its_button(browser, app_url):
     page.goto(app_url)
     page.locator(".mg").wait_for()
     page.locator(".st-key-go button").click()
-    page.get_by_text("· seed").wait_for()
+    page.get_by_text("· model ").wait_for()
     page.locator(".mg .play", has_text="Play").wait_for()
     page.close()
 
@@ -170,7 +170,7 @@ def test_the_sound_goes_on_over_the_end_of_making(browser, app_url):
     here = Listener(context.new_page(), app_url)
     here.ask()
     here.page.wait_for_function(HEARD)
-    here.page.get_by_text("· seed").wait_for()
+    here.page.get_by_text("· model ").wait_for()
     # Sound goes over to the level of the kept piece; its pause is the kept piece's.
     here.page.locator(".mg .play", has_text=re.compile("Pause|Waiting")).wait_for()
     here.page.wait_for_timeout(700)

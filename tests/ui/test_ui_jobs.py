@@ -2,79 +2,33 @@
 
 from __future__ import annotations
 
-import threading
+import gc
+import time
 import types
 
 import numpy as np
 import pytest
 
+from made_takes import made_take
 from musicgen.audio import BLOCK, SAMPLE_RATE
-from musicgen.errors import GenerationError
+from musicgen.errors import MusicgenError
 from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
 from musicgen.ui import jobs, resources, strings
-from musicgen.ui.jobs import Job, Order
+from musicgen.ui.jobs import Job
 from musicgen.ui.listening import can_be_heard, heard_passage, is_passage
+from musicgen.ui.order import Order
 from musicgen.ui.pieces import from_upload
+from musicgen.ui.recent import MAX_TAKES
 from musicgen.ui.resources import Studio
 from musicgen.ui.shelf import Shelf
-from musicgen.ui.state import MAX_TAKES, Desk, Desks
-from musicgen.ui.workshop import Workshop
+from musicgen.ui.state import Desk, Desks
 
 SECOND = SAMPLE_RATE // BLOCK * BLOCK
 ORDER = Order(seconds=10, temperature=1.0, top_p=0.95, top_k=0, min_p=0.0, seed=1)
 
 
-def wait_for(condition):
-    done = threading.Event()
-    for _ in range(500):
-        if condition():
-            return
-        done.wait(0.01)
-    pytest.fail("it did not happen within 5 seconds")
-
-
-def job():
-    return Job(ORDER, keep=lambda take, name: take)
-
-
-def test_jobs_are_done_one_after_another_and_know_their_place():
-    gate, done = threading.Event(), []
-
-    def work(this):
-        gate.wait(5)
-        done.append(this)
-        this.finish(None)
-
-    workshop = Workshop(work)
-    queue = [workshop.submit(job()) for _ in range(3)]
-    wait_for(lambda: workshop.place(queue[0]) == 0)
-    assert [workshop.place(j) for j in queue] == [0, 1, 2]
-    assert workshop.withdraw(queue[1])
-    assert not workshop.withdraw(queue[0])
-    assert workshop.place(queue[2]) == 1
-    gate.set()
-    wait_for(lambda: len(done) == 2)
-    assert done == [queue[0], queue[2]]
-
-
-def test_a_failure_is_a_sentence_and_the_next_job_is_done():
-    def work(this):
-        if this is first:
-            raise GenerationError("The model gave no numbers.", hint="Use another model.")
-        if this is second:
-            raise ZeroDivisionError
-        this.finish(None)
-
-    first, second, third = job(), job(), job()
-    workshop = Workshop(work)
-    for this in (first, second, third):
-        workshop.submit(this)
-    wait_for(lambda: not third.active)
-    assert first.error is not None
-    assert first.error.message == "The model gave no numbers."
-    assert second.error is not None
-    assert second.error.hint
-    assert third.state == "done"
+def job(visitor=None):
+    return Job(ORDER, keep=lambda take, name, model: take, visitor=visitor)
 
 
 def progress(count, *, made=9):
@@ -93,19 +47,34 @@ def progress(count, *, made=9):
 def test_getting_the_model_ready_is_said():
     """Guards: half a minute of compiling that only said "Waking the model"."""
     this, seen, studio = job(), [], Studio("nowhere")
-    studio._pipeline = types.SimpleNamespace(
+    studio._pipelines["nowhere", 0.0] = types.SimpleNamespace(
         prepare=lambda: seen.append(this.so_far(0)["state"]), stream=lambda *_, **__: iter(())
     )
-    studio._compose(this)
+    studio._begin(this)
     studio.close()
     assert seen == ["preparing"]
     assert "once" in strings.ROLL["compiling"]
 
 
+def test_what_stays_for_good_is_never_collected_again(monkeypatch):
+    """Guards a third of a second at the end of every run of a page, in which all stood still."""
+    studio = Studio("nowhere")
+    studio._pipelines["nowhere", 0.0] = types.SimpleNamespace(prepare=lambda: None)
+    monkeypatch.setattr(studio, "_rehearse", lambda pipeline: None)
+    monkeypatch.setattr(studio, "_render_examples", lambda: None)
+    gc.unfreeze()  # a studio of another test has done the same
+    try:
+        studio._load_quietly()
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()
+        studio.close()
+
+
 def test_the_whole_length_is_said_when_it_is_made(music):
     """Guards: "Composing: 0 of 30 s · 240 notes" at the end of nearly every piece."""
     piece = from_upload(music, name="a.mid")
-    this = Job(ORDER, keep=lambda take, name: piece)
+    this = Job(ORDER, keep=lambda take, name, model: piece)
     this.advance(progress(5))
     this.finish(types.SimpleNamespace())
     shown = this.so_far(0)
@@ -186,33 +155,51 @@ def test_passages_that_may_not_be_asked_for(begin, length):
     assert is_passage(0, SECOND)
 
 
-def take(music):
-    return types.SimpleNamespace(midi=music, prompt_seconds=0.0)
-
-
-def test_a_desk_keeps_eight_takes_and_the_shelf_forgets_the_rest(tmp_path, music):
+def test_a_desk_keeps_eight_takes_and_the_shelf_forgets_the_rest(tmp_path):
     shelf = Shelf(tmp_path)
     desk = Desk(shelf)
-    kept = [desk.keep(take(music)) for _ in range(MAX_TAKES + 2)]
+    kept = [desk.drawer.keep(made_take(), ORDER) for _ in range(MAX_TAKES + 2)]
     assert [piece.id for piece in desk.takes] == [piece.id for piece in kept[2:]]
     assert shelf.get(kept[0].id) is None
     assert desk.takes[-1].title == "Take 10"
 
 
-def test_desks_do_not_mix_and_old_ones_make_room(tmp_path, music, monkeypatch):
+def test_desks_do_not_mix_and_old_ones_make_room(tmp_path, monkeypatch):
     import musicgen.ui.state as state
 
     monkeypatch.setattr(state, "_MAX_DESKS", 2)
     shelf = Shelf(tmp_path)
     desks = Desks(shelf)
     mine, yours = desks.of("a"), desks.of("b")
-    piece = mine.keep(take(music))
+    piece = mine.drawer.keep(made_take(), ORDER)
     assert desks.of("a") is mine
     assert yours.find(piece.id) is None
     desks.of("b")
     desks.of("c")
     assert desks.of("a") is not mine
     assert shelf.get(piece.id) is None
+
+
+def test_a_desk_at_which_music_is_made_makes_no_room(tmp_path, monkeypatch):
+    """Guards: a newcomer's cookie that takes the oldest desk away and stops what is made there."""
+    import musicgen.ui.state as state
+
+    monkeypatch.setattr(state, "_MAX_DESKS", 2)
+    desks = Desks(Shelf(tmp_path))
+    busy, idle = desks.of("a"), desks.of("b")
+    begun = job()
+    busy.begin(begun)
+    monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + 7 * 3600)
+    newcomer = desks.of("c")
+    assert desks.of("a") is busy
+    assert not begun.stopping
+    newcomer.begin(job())
+    with pytest.raises(MusicgenError) as told:
+        desks.of("b")
+    assert told.value.message == strings.ALL_DESKS_BUSY
+    begun.finish(None)
+    assert desks.of("b") is not idle
+    assert desks.of("c") is newcomer
 
 
 def test_a_new_file_takes_the_place_of_the_old_one(tmp_path, music):

@@ -99,10 +99,11 @@ def test_an_answer_that_waits_for_music_does_not_keep_the_server(monkeypatch):
     import asyncio
 
     from musicgen.ui import routes
-    from musicgen.ui.jobs import Job, Order
+    from musicgen.ui.jobs import Job
+    from musicgen.ui.order import Order
 
     order = Order(seconds=10, temperature=1.0, top_p=None, top_k=0, min_p=0.0, seed=1)
-    job = Job(order, keep=lambda take, name: take)
+    job = Job(order, keep=lambda take, name, model: take)
     studio = types.SimpleNamespace(closing=True, making=lambda name: job)
     monkeypatch.setattr(routes, "studio", lambda: studio)
     monkeypatch.setattr(routes, "_PATIENCE_S", 600.0)

@@ -11,9 +11,11 @@ import pytest
 
 from musicgen.audio import BLOCK, SAMPLE_RATE, Passage, render
 from musicgen.generation.context import Context
+from musicgen.midi import NoteTable, notes_to_score, score_to_bytes
 from musicgen.pipeline import MusicPipeline
-from musicgen.ui.jobs import Job, Order
+from musicgen.ui.jobs import Heard, Job
 from musicgen.ui.listening import can_be_heard, heard_passage
+from musicgen.ui.order import Order
 from musicgen.ui.pieces import from_upload
 from musicgen.ui.resources import Studio
 from musicgen.ui.state import Desk
@@ -119,3 +121,14 @@ def test_stop_keeps_what_was_heard(studio):
     assert late is not None
     same = early.samples.shape[1]
     np.testing.assert_array_equal(early.samples, late.samples[:, :same])
+
+
+def test_rests_before_the_first_note_are_waited_for():
+    """Guards a piece that is called mute for good since it begins with a rest."""
+
+    class Resting:
+        def heard(self):
+            empty = score_to_bytes(notes_to_score(NoteTable.of([], [], [], [])))
+            return Heard(until_s=5.0, midi=lambda: empty, is_whole=False)
+
+    assert heard_passage(Resting(), 0, SECOND) is None  # type: ignore[arg-type]

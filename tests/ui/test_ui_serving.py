@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from musicgen.ui.launch import MAX_UPLOAD_MB, is_local, options, page_url
+from musicgen.assets import asset_dir
+from musicgen.ui.direct import PAGES
+from musicgen.ui.launch import MAX_MUSIC_MB, MAX_UPLOAD_MB, is_local, options, page_url
 
 
 def ask(url, path, *, method="GET", **headers):
@@ -30,8 +32,10 @@ def test_options_keep_the_app_at_home():
     assert found["client.showErrorLinks"] is False
     assert found["server.enableXsrfProtection"] is True
     assert found["server.enableCORS"] is True
-    assert found["server.maxUploadSize"] == MAX_UPLOAD_MB <= 10
+    assert found["server.maxUploadSize"] == MAX_MUSIC_MB <= 200
+    assert MAX_UPLOAD_MB <= 10  # of the uploader in Create
     assert "localhost" in found["server.allowedHosts"]
+    assert options("0.0.0.0", 8501)["server.maxUploadSize"] == MAX_UPLOAD_MB, "nobody trains there"
 
 
 def test_every_option_is_one_that_streamlit_knows():
@@ -63,9 +67,36 @@ def test_the_page_carries_its_guard_and_a_visitors_name(app_url):
     assert "default-src 'self'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
     cookie = headers["set-cookie"]
-    assert re.match(r"musicgen_visitor=[0-9a-f]{32}; Path=/; HttpOnly; SameSite=Strict", cookie)
+    form = r"musicgen_visitor=[0-9a-f]{32}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Strict"
+    assert re.fullmatch(form, cookie)
     known = cookie.split(";")[0]
-    assert "set-cookie" not in {n.lower() for n in ask(app_url, "/", Cookie=known)[1]}
+    assert ask(app_url, "/", Cookie=known)[1]["set-cookie"] == cookie, "it lasts from now on again"
+    deep = ask(app_url, "/train", Sec_Fetch_Dest="document")[1]["set-cookie"]
+    assert re.fullmatch(form, deep)
+    assert "set-cookie" not in ask(app_url, "/listen/x.wav")[1]
+
+
+def test_a_link_of_another_site_leads_a_visitor_to_their_own_takes(app_url):
+    """Guards: a strict cookie that such a link does not bring, and that is replaced then."""
+    from_afar = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Dest": "document"}
+    status, headers, body = ask(app_url, "/", **from_afar)
+    assert status == 200
+    assert "set-cookie" not in headers
+    assert b"refresh" in body
+    assert len(body) < 200
+    again = ask(app_url, "/", **{**from_afar, "Sec_Fetch_Site": "same-origin"})
+    assert "set-cookie" in again[1]
+
+
+def test_a_page_with_an_address_of_its_own_is_told_where_the_server_is(app_url):
+    """Guards: an error in the console, and half a second, for whoever opens /lab directly."""
+    for page in PAGES:
+        status, headers, body = ask(app_url, f"/{page}", Sec_Fetch_Dest="document")
+        assert status == 200
+        assert "text/html" in headers["content-type"]
+        assert body.index(b"BACKEND_BASE_URL") < body.index(b'<script type="module"')
+    app = (asset_dir("ui") / "app.py").read_text(encoding="utf-8")
+    assert {*re.findall(r'url_path="(\w+)"', app)} == {"create", *PAGES}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +111,8 @@ def test_the_page_carries_its_guard_and_a_visitors_name(app_url):
         "/attention/0123456789abcdef0123456789abcdef/note/0",
         "/making/0123456789abcdef0123456789abcdef",
         "/making/0123456789abcdef0123456789abcdef/sound/0/64",
+        pytest.param("/attention/x/note/" + "9" * 5000, id="a number that Python does not read"),
+        pytest.param("/making/x/sound/0/" + "9" * 5000, id="a passage as long"),
     ],
 )
 def test_names_that_nobody_was_given_lead_nowhere(app_url, path):

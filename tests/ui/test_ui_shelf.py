@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import types
 
 import pytest
 
+from musicgen.audio import SoundFile, SoundKind
 from musicgen.errors import AudioError
 from musicgen.ui import shelf as shelf_module
 from musicgen.ui.pieces import Piece, from_upload, new_id
@@ -18,48 +18,46 @@ def piece(music: bytes) -> Piece:
     return from_upload(music, name="a.mid")
 
 
+class Synthesizer:
+    """Counts what it plays."""
+
+    def __init__(self) -> None:
+        self.played: list[bytes] = []
+
+    def __call__(self, midi: bytes, kind: SoundKind) -> SoundFile:
+        self.played.append(midi)
+        data = b"RIFF" + bytes(1000) if kind == "wav" else b"ID3" + bytes(100)
+        return SoundFile(data=data, warnings=("The flute is played as a piano.",), gain=1.0)
+
+
 @pytest.fixture
-def synthesizer(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    import musicgen.audio
-
-    rendered: list[bytes] = []
-
-    def render(midi: bytes) -> object:
-        rendered.append(midi)
-        return types.SimpleNamespace(warnings=("The flute is played as a piano.",), gain=1.0)
-
-    monkeypatch.setattr(musicgen.audio, "render", render)
-    monkeypatch.setattr(musicgen.audio, "wav_bytes", lambda sound: b"RIFF" + bytes(1000))
-    monkeypatch.setattr(musicgen.audio, "mp3_bytes", lambda sound: b"ID3" + bytes(100))
-    return rendered
+def synthesizer() -> Synthesizer:
+    return Synthesizer()
 
 
 def test_sound_is_rendered_once_however_many_ask(tmp_path, piece, synthesizer):
-    shelf = Shelf(tmp_path)
+    shelf = Shelf(tmp_path, synthesizer)
     shelf.put(piece)
     threads = [threading.Thread(target=shelf.sound, args=(piece.id, "wav")) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(synthesizer) == 1
+    assert len(synthesizer.played) == 1
     path = shelf.sound(piece.id, "wav")
     assert path is not None
     assert path.read_bytes().startswith(b"RIFF")
     assert shelf.warnings(piece.id) == ("The flute is played as a piano.",)
 
 
-def test_a_failing_synthesizer_costs_neither_the_piece_nor_more_tries(tmp_path, piece, monkeypatch):
-    import musicgen.audio
-
+def test_a_failing_synthesizer_costs_neither_the_piece_nor_more_tries(tmp_path, piece):
     tries = []
 
-    def render(midi: bytes) -> object:
+    def broken(midi: bytes, kind: SoundKind) -> SoundFile:
         tries.append(midi)
         raise AudioError("The synthesizer is broken.", hint="Use the MIDI file.")
 
-    monkeypatch.setattr(musicgen.audio, "render", render)
-    shelf = Shelf(tmp_path)
+    shelf = Shelf(tmp_path, broken)
     shelf.put(piece)
     for _ in range(2):
         with pytest.raises(AudioError):
@@ -71,7 +69,7 @@ def test_a_failing_synthesizer_costs_neither_the_piece_nor_more_tries(tmp_path, 
 
 
 def test_what_is_dropped_leaves_no_file(tmp_path, piece, synthesizer):
-    shelf = Shelf(tmp_path)
+    shelf = Shelf(tmp_path, synthesizer)
     shelf.put(piece)
     shelf.sound(piece.id, "wav")
     shelf.sound(piece.id, "mp3")
@@ -83,13 +81,13 @@ def test_what_is_dropped_leaves_no_file(tmp_path, piece, synthesizer):
 
 def test_old_sound_makes_room_and_comes_back(tmp_path, music, synthesizer, monkeypatch):
     monkeypatch.setattr(shelf_module, "_MAX_SOUND_BYTES", 2500)
-    shelf = Shelf(tmp_path)
+    shelf = Shelf(tmp_path, synthesizer)
     pieces = [shelf.put(from_upload(music, name=f"{i}.mid")) for i in range(4)]
     for piece in pieces:
         assert shelf.sound(piece.id, "wav") is not None
     assert len(list(tmp_path.iterdir())) == 2
     assert shelf.sound(pieces[0].id, "wav") is not None
-    assert len(synthesizer) == 5
+    assert len(synthesizer.played) == 5
 
 
 def test_pieces_used_longest_ago_make_room(tmp_path, music, monkeypatch):
@@ -106,3 +104,38 @@ def test_names_cannot_be_guessed():
     names = {new_id() for _ in range(100)}
     assert len(names) == 100
     assert all(len(name) == 32 for name in names)
+
+
+def test_muted_tracks_have_a_sound_of_their_own_at_the_whole_s_level(tmp_path, piece):
+    """Guards: what is left after muting made louder, or kept under the whole piece's name."""
+    asked = []
+
+    def play(midi: bytes, kind: SoundKind, **part: object) -> SoundFile:
+        asked.append(part)
+        return SoundFile(data=b"RIFF" + bytes(len(asked)), warnings=(), gain=3.0 * len(asked))
+
+    shelf = Shelf(tmp_path, play)
+    shelf.put(piece)
+    whole = shelf.sound(piece.id, "wav")
+    part = shelf.sound(piece.id, "wav", muted=[4, 0])
+    assert part is not None
+    assert part != whole == shelf.sound(piece.id, "wav")
+    assert part == shelf.sound(piece.id, "wav", muted=(0, 4))
+    assert asked == [{}, {"muted": {0, 4}, "most_gain": 3.0}]
+    assert shelf.gain(piece.id) == 3.0
+    shelf.drop(piece.id)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_that_cannot_be_played_does_not_silence_the_whole(tmp_path, piece):
+    def play(midi: bytes, kind: SoundKind, **part: object) -> SoundFile:
+        if part:
+            raise AudioError("The synthesizer is broken.")
+        return SoundFile(data=b"RIFF", warnings=(), gain=1.0)
+
+    shelf = Shelf(tmp_path, play)
+    shelf.put(piece)
+    with pytest.raises(AudioError):
+        shelf.sound(piece.id, "wav", muted=[0])
+    assert shelf.failure(piece.id) is None
+    assert shelf.sound(piece.id, "wav") is not None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from musicgen.ui import strings
+from musicgen.midi import PART_NAME, TrackFacts
+from musicgen.ui import roll_strings, strings, take_strings
+from musicgen.ui.parts import part_names
 from musicgen.ui.pieces import from_upload
 
 
@@ -31,3 +33,51 @@ def test_tracks_without_a_name_are_called_by_their_instrument(band):
             "Kit",
         ]
     )
+
+
+def tracks(*names):
+    return [TrackFacts(name=name, program=0, is_drum=False, notes=1) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "new_track", "before", "said"),
+    [
+        (["piano"], None, None, ["New music"]),
+        ([], 0, None, ["New music"]),
+        (["piano"], -1, None, ["Your music"]),
+        (["piano", PART_NAME], 1, None, ["Your music", "New music"]),
+        (["piano", PART_NAME], 1, "Take 1", ["Take 1", "New music"]),
+        (
+            ["piano", PART_NAME, PART_NAME],
+            2,
+            "Take 1",
+            ["Take 1", "Continuation 1", "Continuation 2 (new)"],
+        ),
+        (  # the second one is still to come
+            ["piano", PART_NAME],
+            2,
+            "Take 1",
+            ["Take 1", "Continuation 1", "Continuation 2 (new)"],
+        ),
+        (["piano", PART_NAME], -1, None, ["Your music", "Continuation 1"]),
+        (
+            ["Lead", "Lead", "", PART_NAME],
+            3,
+            None,
+            ["Lead 1", "Lead 2", "Acoustic Grand Piano", "New music"],
+        ),
+    ],
+)
+def test_the_parts_of_a_piece_are_told_apart(names, new_track, before, said):
+    """Guards: "musicgen" twice in the legend of a take that was gone on from two times."""
+    found = part_names(tracks(*names), new_track=new_track, before=before)
+    assert found == said
+    assert len(set(found)) == len(found)
+
+
+def test_what_the_roll_says_has_one_owner():
+    """Guards: "the start" on the button "To the start": a word of the map that came over it."""
+    owners = (strings.ROLL, roll_strings.ROLL, strings.VOLUME, take_strings.HERE)
+    names = [name for said in owners for name in said]
+    assert len(set(names)) == len(names)
+    assert take_strings.VERSUS["start"] == strings.ROLL["toStart"]

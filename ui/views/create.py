@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -9,21 +11,29 @@ import streamlit as st
 from musicgen.errors import MusicgenError
 from musicgen.ui import strings
 from musicgen.ui.components.roll import roll
+from musicgen.ui.jobs import Job
 from musicgen.ui.markup import plain
 from musicgen.ui.pieces import Piece
 from musicgen.ui.resources import Studio, studio
 from musicgen.ui.routes import VISITOR_COOKIE, is_visitor
 from musicgen.ui.state import Desk
+from musicgen.ui.views.card import quality
 from musicgen.ui.views.settings import settings
+from musicgen.ui.views.takes import act, comparison, drawer
 
 
 def page() -> None:
     """Draw the page."""
-    shared, desk = studio(), _desk()
-    _collect(desk)
+    shared = studio()
     with st.container(key="head", gap=None):
         st.title(strings.CREATE, anchor=False)
         st.markdown(strings.LEDE)
+    try:
+        desk = _desk()
+    except MusicgenError as error:
+        st.warning(f"{error.message} {error.hint}", icon=":material/hourglass:")
+        return
+    _collect(desk)
     left, right = st.columns([1, 3], gap="large")
     with left, st.container(key="settings"):
         settings(shared, desk)
@@ -33,21 +43,18 @@ def page() -> None:
 
 
 def _collect(desk: Desk) -> None:
-    """Take in what has been made since the page was drawn."""
-    job = desk.job
-    if job is not None and not job.active:
-        desk.job = None
-        if job.piece is not None:
-            st.session_state["show"] = job.piece.id
-        nothing = strings.NOTHING_MADE if job.piece is None else None
+    """Take in what has been made since the page was drawn; a take has the name of its job."""
+    for job in desk.collect():
+        nothing = strings.NOTHING_MADE if job.piece is None and not desk.takes else None
         st.session_state["notice"] = job.error or nothing
-    watched = st.session_state.pop("watched", None)
-    if desk.find(watched) is not None:  # another tab may have seen its end before this one
-        st.session_state["show"] = watched
 
 
 def _desk() -> Desk:
-    """Return this visitor's desk: by their cookie, or for this page alone without one."""
+    """Return this visitor's desk: by their cookie, or for this page alone without one.
+
+    Raises:
+        MusicgenError: There is no room for one more.
+    """
     cookie = st.context.cookies.get(VISITOR_COOKIE)
     if is_visitor(cookie):
         return studio().desks.of(str(cookie))
@@ -57,32 +64,69 @@ def _desk() -> Desk:
 
 
 def _stage(shared: Studio, desk: Desk) -> None:
-    """Draw what is made or being made."""
+    """Draw what is made or being made.
+
+    The places of the page stay the same: a component that comes to another one begins anew.
+    """
+    st.session_state.setdefault("show", desk.shown)  # the page may have been opened anew
+    job = _watched(desk)
+    piece = _shown(shared, desk) if job is None else None
+    shown = job or piece
+    desk.shown = None if shown is None else shown.id
     with st.container(key="notices"):
         _notice()
-    job = desk.job
-    if job is not None:
-        st.session_state["watched"] = job.id
-        if st.session_state.get("met") == job.id != st.session_state.get("asked"):
+        asked, met = st.session_state.get("asked"), st.session_state.get("met")
+        if job is not None and met == job.id != asked:
             st.info(strings.BEING_MADE, icon=":material/info:")
-        roll(_of_this_page(job.on_roll(shared.workshop.place(job))), on_pick=_picked)
-        return
-    piece = _shown(shared, desk)
-    has_own = bool(desk.takes or desk.prompt)
-    roll(
-        None if piece is None else _of_this_page(piece.on_roll()),
-        examples=() if has_own else [p.on_roll() for p in shared.examples],
-        on_pick=_picked,
-    )
-    if piece is not None:
-        with st.container(key="below", gap="small"):
+    picked = functools.partial(_picked, desk)
+    is_compared = piece is not None and comparison(desk, piece)
+    if job is not None:
+        before = desk.drawer.beginning(job.order.parent) if job.order.parent else None
+        told = _of_this_page(job.on_roll(*shared.standing(job), before=before))
+        roll(told, busy=True, on_pick=picked, on_act=_act(shared, desk))
+    elif not is_compared:
+        roll(
+            None if piece is None else _of_this_page(piece.on_roll(_before(desk, piece))),
+            examples=() if _has_own(desk) else [p.on_roll() for p in shared.examples],
+            busy=any(other.active for other in desk.jobs),
+            on_pick=picked,
+            on_act=_act(shared, desk),
+        )
+    with st.container(key="below", gap="small"):
+        if piece is not None and not is_compared:
             _downloads(shared, piece)
-            _facts(piece)
-    _choice(desk, piece)
+            _facts(shared, piece)
+            if piece.kind == "take":
+                quality(shared.cards, piece, desk.drawer.pieces())
+    drawer(shared, desk, piece)
+
+
+def _watched(desk: Desk) -> Job | None:
+    """Return the job whose music is looked at while it is made: the chosen one, or the first."""
+    name = st.session_state.get("show")
+    # Also one that has ended since this run began: the button that stops is drawn already, and the
+    # roll, which finds it done, has the page drawn anew.
+    jobs = desk.jobs
+    chosen = next((job for job in jobs if job.id == name), None)
+    if chosen is None and jobs and desk.find(name) is None:
+        chosen = jobs[0]
+        st.session_state["show"] = chosen.id
+    return chosen
+
+
+def _before(desk: Desk, piece: Piece) -> str | None:
+    """Return what the take is called that a take's music began with, where that was no file."""
+    return desk.drawer.beginning(piece.id) if piece.kind == "take" else None
 
 
 def _of_this_page(piece: dict[str, Any]) -> dict[str, Any]:
-    """Say whether a click on this very page asked for a piece: here alone it plays by itself."""
+    """Add what the roll of this page is to know of a piece.
+
+    Here alone it plays by itself if a click on this very page asked for it.
+
+    Args:
+        piece: What `on_roll` told.
+    """
     return {**piece, "mine": piece["id"] == st.session_state.get("asked")}
 
 
@@ -100,17 +144,35 @@ def _shown(shared: Studio, desk: Desk) -> Piece | None:
     own = desk.find(name)
     if own is not None:
         return own
-    if desk.takes or desk.prompt is not None:
-        return desk.takes[-1] if desk.takes else desk.prompt
+    newest = (desk.find(sheet.id) for sheet in reversed(desk.drawer.sheets()))
+    found = next((piece for piece in newest if piece is not None), None) or desk.prompt
     chosen = next((p for p in shared.examples if p.id == name), None)
-    return chosen or next(iter(shared.examples), None)
+    return found or chosen or next(iter(shared.examples), None)
 
 
-def _picked() -> None:
-    """Take in which example was chosen on the roll, where it sounds already."""
+def _has_own(desk: Desk) -> bool:
+    return bool(desk.drawer.sheets() or desk.prompt)
+
+
+def _picked(desk: Desk) -> None:
+    """Take in which example was chosen on the roll, where it sounds already.
+
+    A page that is come back to tells once more what was chosen before there was anything else.
+    """
     pick = st.session_state["roll"].get("pick")
-    if isinstance(pick, str):
+    if isinstance(pick, str) and not _has_own(desk):
         st.session_state["show"] = pick
+
+
+def _act(shared: Studio, desk: Desk) -> Callable[[], None]:
+    """Return a function that makes what was asked for from a point on the roll."""
+
+    def going_on() -> None:
+        asked = st.session_state["roll"].get("act")
+        if isinstance(asked, dict):
+            act(shared, desk, asked)
+
+    return going_on
 
 
 def _downloads(shared: Studio, piece: Piece) -> None:
@@ -154,7 +216,7 @@ def _sound(shared: Studio, piece: Piece, kind: Any) -> Any:
     return make
 
 
-def _facts(piece: Piece) -> None:
+def _facts(shared: Studio, piece: Piece) -> None:
     take = piece.take
     if take is None:
         facts = strings.file_facts(notes=len(piece.preview.notes), seconds=piece.preview.end_s)
@@ -164,7 +226,7 @@ def _facts(piece: Piece) -> None:
         notes=take.notes,
         seconds=take.seconds,
         seed=take.seed,
-        model=plain(take.model),
+        model=plain((piece.model and shared.training.title(piece.model)) or take.model),
         rate=take.events_per_s,
     )
     ending = strings.ENDINGS.get(take.finish_reason)
@@ -173,24 +235,3 @@ def _facts(piece: Piece) -> None:
     st.caption(facts)
     if remarks:
         st.caption(strings.remarks(remarks))
-
-
-def _choice(desk: Desk, piece: Piece | None) -> None:
-    """Let the visitor go back to an earlier take or to their file."""
-    pieces = [*([desk.prompt] if desk.prompt else []), *desk.takes]
-    if len(pieces) < 2 or piece is None:
-        return
-    titles = {p.id: plain(p.title, longest=30) for p in pieces}
-    st.session_state["chosen"] = piece.id
-    st.pills(
-        strings.ON_THE_ROLL,
-        list(titles),
-        format_func=lambda name: titles.get(name, ""),
-        key="chosen",
-        required=True,
-        on_change=_chose,
-    )
-
-
-def _chose() -> None:
-    st.session_state["show"] = st.session_state["chosen"]

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 import streamlit as st
 
-from musicgen.ui import strings
-from musicgen.ui.jobs import Order
+from musicgen.ui import address, strings, take_strings
+from musicgen.ui.address import MAX_SEED, rounded
+from musicgen.ui.markup import one_line
+from musicgen.ui.order import Order
 from musicgen.ui.resources import Studio
 from musicgen.ui.state import Desk
+from musicgen.ui.views import orders as orders_view
+from musicgen.ui.views.bar import take_in, write_down
 from musicgen.ui.views.upload import upload
 
-MAX_SEED = 2**32 - 1
-_DEFAULTS = {
-    "start": strings.SCRATCH,
-    "length": 30,
-    "variety": 1.0,
-    "top_p": None,
-    "top_k": 0,
-    "min_p": 0.0,
-    "seed": None,
-}
-_KEPT = ("length", "variety", "top_p", "top_k", "min_p")  # over a reload
+_DEFAULTS = {"start": strings.SCRATCH, **address.DEFAULTS}
+_KEPT = tuple(name for name in address.DEFAULTS if name != "seed")  # over a reload
 
 
 def settings(studio: Studio, desk: Desk) -> None:
     """Draw the settings and the button."""
+    take_in(studio)
     for name, value in _DEFAULTS.items():
         st.session_state.setdefault(name, desk.settings.get(name, value))
     desk.settings = {name: st.session_state[name] for name in _KEPT}
@@ -40,12 +37,12 @@ def settings(studio: Studio, desk: Desk) -> None:
         args=(desk,),
     )
     if from_midi():
-        upload(desk)
-    st.slider(strings.LENGTH, 5, 120, step=5, format="%d s", key="length")
+        upload(studio, desk)
+    _model(studio)
+    st.slider(strings.LENGTH, *address.LENGTHS_S, step=5, format="%d s", key="length")
     st.slider(
         strings.VARIETY,
-        0.5,
-        1.5,
+        *address.VARIETIES,
         step=0.05,
         format="%.2f",
         key="variety",
@@ -54,6 +51,23 @@ def settings(studio: Studio, desk: Desk) -> None:
     _button(studio, desk)
     with st.expander(strings.ADVANCED):
         _advanced()
+    write_down()
+
+
+def _model(studio: Studio) -> None:
+    """Let the visitor choose the model, where there is more than the studio's own."""
+    trained = {str(model.folder): model.title for model in studio.training.models()}
+    if st.session_state.get("model") not in trained:
+        st.session_state["model"] = None  # the studio's own; another may have been removed
+    if trained:
+        names = {None: studio.model, **trained}
+        st.selectbox(
+            strings.MODEL,
+            list(names),
+            format_func=lambda name: one_line(names[name], longest=60),
+            key="model",
+            help=strings.MODEL_HELP,
+        )
 
 
 def from_midi() -> bool:
@@ -69,15 +83,15 @@ def _start_changed(desk: Desk) -> None:
 def _advanced() -> None:
     st.number_input(
         strings.TOP_P,
-        min_value=0.0,
-        max_value=1.0,
+        min_value=address.TOP_PS[0],
+        max_value=address.TOP_PS[1],
         step=0.01,
         key="top_p",
         placeholder=strings.TOP_P_EMPTY,
         help=strings.TOP_P_HELP,
     )
-    st.slider(strings.TOP_K, 0, 128, key="top_k", help=strings.TOP_K_HELP)
-    st.slider(strings.MIN_P, 0.0, 0.3, step=0.01, key="min_p", help=strings.MIN_P_HELP)
+    st.slider(strings.TOP_K, *address.TOP_KS, key="top_k", help=strings.TOP_K_HELP)
+    st.slider(strings.MIN_P, *address.MIN_PS, step=0.01, key="min_p", help=strings.MIN_P_HELP)
     number, dice = st.columns([3, 1], vertical_alignment="bottom")
     number.number_input(
         strings.SEED,
@@ -89,12 +103,20 @@ def _advanced() -> None:
         help=strings.SEED_HELP,
     )
     dice.button(
-        "",
+        strings.DICE,
         icon=":material/casino:",
         key="dice",
-        help=strings.DICE,
+        help=strings.DICE_HELP,
         width="stretch",
         on_click=_roll_dice,
+    )
+    st.segmented_control(
+        take_strings.COUNT,
+        list(range(address.COUNTS[0], address.COUNTS[1] + 1)),
+        key="count",
+        required=True,
+        width="stretch",
+        help=take_strings.COUNT_HELP,
     )
 
 
@@ -112,8 +134,8 @@ def _button(studio: Studio, desk: Desk) -> None:
             icon=":material/stop_circle:",
             width="stretch",
             disabled=job.stopping,
-            on_click=_stop,
-            args=(studio, desk),
+            on_click=studio.stop,
+            args=(desk,),
         )
         return
     lacking = from_midi() and desk.prompt is None
@@ -131,34 +153,35 @@ def _button(studio: Studio, desk: Desk) -> None:
 
 
 def _go(studio: Studio, desk: Desk) -> None:
-    """Begin, unless something is already being made: a double click, or another tab."""
-    state = st.session_state
-    if desk.job is not None and desk.job.active:
-        state["met"] = desk.job.id
-        return
     given = from_midi()
-    whole, prompt = (desk.upload, desk.prompt) if given else (None, None)
-    if given and prompt is None:
+    if given and desk.prompt is None:
         return
-    state["notice"] = None
-    order = Order(
+    begin(studio, desk, of_file(desk) if given else order())
+
+
+def of_file(desk: Desk) -> Order:
+    """Return an order of music that goes on from the visitor's file, or from what is used of it."""
+    return replace(order(), upload=desk.upload, prompt=desk.prompt, prompt_seconds=desk.used_s)
+
+
+def order() -> Order:
+    """Return an order of a new piece, as the settings say."""
+    state = st.session_state
+    return Order(
         seconds=float(state["length"]),
-        temperature=float(state["variety"]),
-        top_p=None if state["top_p"] is None else float(state["top_p"]),
+        temperature=rounded(state["variety"]),
+        top_p=None if state["top_p"] is None else rounded(state["top_p"]),
         top_k=int(state["top_k"]),
-        min_p=float(state["min_p"]),
+        min_p=rounded(state["min_p"]),
         seed=None if state["seed"] is None else int(state["seed"]),
-        upload=whole,
-        prompt=prompt,
-        prompt_seconds=None if prompt is whole or prompt is None else float(state["use"]),
+        model=state["model"],
     )
-    state["asked"] = studio.submit(desk, order).id
 
 
-def _stop(studio: Studio, desk: Desk) -> None:
-    job = desk.job
-    if job is None:
-        return
-    job.stop()
-    if studio.workshop.withdraw(job):
-        job.finish(None)
+def begin(studio: Studio, desk: Desk, order: Order) -> None:
+    """Begin to make as many pieces of one kind as the settings say."""
+    orders = [
+        order if order.seed is None else replace(order, seed=min(order.seed + more, MAX_SEED))
+        for more in range(int(st.session_state["count"]))
+    ]
+    orders_view.begin(studio, desk, *orders)

@@ -1,236 +1,181 @@
-// The attention of the chosen note: layers, heads, the strongest looks in words, and the maps.
+// What the heads look at: of the whole piece at once, and of the chosen note in arcs and words.
+
+const CALM_MS = 400; // a piece that is gone again by then is not read
 
 class GazePanel {
   constructor(root, roll) {
     this.root = root.querySelector(".gaze");
     this.roll = roll;
-    this.layer = -1;
-    this.on = new Set();
-    this.moment = "wrote";
+    Object.assign(this, { layer: -1, way: "from", moment: "wrote", how: "each", count: 3, solo: false, on: new Set(), facts: new Map() });
     this.find = (name) => this.root.querySelector(name);
-    this.find(".tiles").addEventListener("click", (event) => this.tileAt(event));
-    this.find(".tiles").addEventListener("keydown", (event) => this.tileKey(event));
-    this.find(".map").addEventListener("pointermove", (event) => this.mapAt(event, false));
-    this.find(".map").addEventListener("click", (event) => this.mapAt(event, true));
+    this.overview = new Overview(this);
+    this.habits = new HabitsTable(this);
+    this.map = new LargeMap(this);
+    this.find(".count").addEventListener("input", (event) => this.set({ count: Number(event.target.value) }));
+    this.find(".more").addEventListener("click", () => { this.wide = !this.opened; this.draw(); });
+    this.sight = new IntersectionObserver((seen) => { this.inSight = seen.at(-1).isIntersecting; this.begin(); });
+    this.sight.observe(this.root);
   }
 
-  show(gaze) {
-    const { say } = this.roll;
-    this.gaze = gaze;
-    this.root.hidden = !gaze;
-    if (!gaze) return;
-    const layers = gaze.wrote.length, heads = gaze.wrote[0].length;
-    if (this.layer < 0 || this.layer >= layers) this.layer = this.farthest();
-    if (!this.seen) { this.seen = true; for (let h = 0; h < heads; h++) this.on.add(h); }
-    this.find(".name-moment").textContent = say.moment;
-    this.find(".name-layer").textContent = say.layer;
-    this.find(".name-heads").textContent = say.heads;
+  // Another piece: it is read as soon as its panel can be seen.
+  open() {
+    const { music, say } = this.roll;
+    this.forget();
+    this.map.forget();
+    Object.assign(this, { told: null, address: null, failed: null });
+    this.root.hidden = !music.count || !music.piece.maps || !!music.piece.live;
+    if (this.root.hidden) return;
+    for (const name of ["gaze", "way", "layer", "heads", "how", "count", "shade"]) this.find(`.name-${name}`).textContent = say[name];
     this.find(".about").textContent = say.about;
-    this.find(".small figcaption").textContent = say.maps;
-    this.find(".small figcaption").title = say.mapsHelp;
-    this.load(gaze.maps);
+    this.find(".to-lab").textContent = say.toLab;
+    for (const [name, label] of [["arcs", say.saveArcs], ["map", say.saveMap], ["overview", say.saveOverview]]) saveLinks(this.find(`.save-${name}`), label, say);
+    this.draw();
+    this.begin();
+  }
+
+  async begin() {
+    if (this.told || this.failed || this.root.hidden || !this.inSight) return;
+    const { music } = this.roll;
+    await new Promise((resolve) => setTimeout(resolve, CALM_MS));
+    if (music === this.roll.music && !this.address && await this.load(0)) this.draw();
+  }
+
+  // The note's looks: arcs at once, where the layer to begin with is known.
+  async show(looks) {
+    if (!looks) {
+      this.forget();
+      if (this.told && this.address !== this.at(0)) await this.load(0);
+      return this.draw();
+    }
+    this.asked = looks;
+    if (this.address !== this.at(looks.page) || !this.told) await this.load(looks.page);
+    if (this.asked !== looks || !this.roll.music) return;
+    if (!this.looks) this.wide ||= undefined; // closed before there was a note: its words are wanted
+    this.looks = looks;
     this.draw();
   }
+  // Another note is asked about: what is said of the last one is not true any more.
+  pend() { this.asked = null; this.find(".looks").replaceChildren(); }
+  forget() { this.looks = this.asked = null; }
 
-  get rows() { return this.gaze[this.moment]; }
-  get row() { return this.gaze.event - (this.moment === "wrote" ? 1 : 0); }
+  at(page) { return `${this.roll.music.piece.maps}/${page}`; }
 
-  // To begin with: the layer that looks back furthest. Heads that repeat the last note are plenty.
-  farthest() {
-    const { on } = this.roll.music, from = on[this.gaze.note];
-    const far = (head) => head.looks.reduce((sum, [to, weight]) => sum + (from - on[to] > 1 ? weight : 0), 0);
-    const sums = this.rows.map((layer) => layer.reduce((sum, head) => sum + far(head), 0));
-    return sums.indexOf(Math.max(...sums));
+  // Events, bars and habits of a part of the piece: asked for once.
+  async load(page) {
+    const address = this.at(page), { say } = this.roll;
+    if (address !== this.address) this.map.forget();
+    this.address = address;
+    if (!this.facts.has(address)) {
+      try {
+        const answer = await fetch(`${address}/facts`);
+        if (answer.ok) this.facts.set(address, await answer.json());
+        else if (this.address === address) this.failed = answer.status === 404 ? say.lost : Object.values(await answer.json()).slice(0, 2).join(" ");
+      } catch { if (this.address === address) this.failed = say.lost; }
+    }
+    if (this.address !== address || !this.roll.music) return false; // the page may be another by now
+    this.told = this.facts.get(address) ?? null;
+    if (!this.told) { this.address = null; this.overview.draw(); return false; }
+    const { habits, layers, heads } = this.told;
+    this.failed = null;
+    if (!this.picked || this.layer > layers) this.layer = habits.telling;
+    if (this.known !== heads) { this.known = heads; this.on = new Set(Array(heads).keys()); }
+    this.overview.load(address);
+    return true;
+  }
+
+  get opened() { return this.wide ?? !!this.looks; }
+  get everyLayer() { return this.layer === this.told.layers; }
+  get layers() { return this.everyLayer ? Array.from({ length: this.told.layers }, (_, i) => i) : [this.layer]; }
+  get heads() { return [...this.on].sort((a, b) => a - b); }
+  get oneWay() { return this.how === "max" ? "max" : "mean"; }
+  get asOne() { return !this.looks || this.everyLayer || this.how !== "each"; }
+
+  // The same choice as the server reads it.
+  query(more = {}) {
+    const { dark } = this.roll.paint, how = this.asOne ? this.oneWay : "each";
+    const heads = this.on.size ? this.heads : [0], note = this.looks ? { note: this.looks.note } : {};
+    return new URLSearchParams({ layers: this.layers, heads, how, way: this.way, moment: this.moment, k: this.count, theme: dark ? "dark" : "light", ...note, ...more });
+  }
+
+  set(change) {
+    if ("layer" in change) this.picked = true;
+    Object.assign(this, change);
+    this.draw();
+  }
+  step(by) { if (this.told) this.set({ layer: clamp(this.layer + by, 0, this.told.layers) }); }
+  choose(layer, head, more = {}) { this.set({ layer, on: new Set([head]), ...more }); }
+  toggle(head) {
+    if (this.solo) this.on = new Set(this.on.size === 1 && this.on.has(head) ? Array(this.told.heads).keys() : [head]);
+    else if (!this.on.delete(head)) this.on.add(head);
+    this.draw();
   }
 
   draw() {
-    const { roll } = this, { say } = roll;
-    const chips = (name, count, each) => {
-      const box = this.find(name);
-      box.replaceChildren(...Array.from({ length: count }, (_, i) => each(i)));
-      return box;
-    };
+    const { roll, looks, told } = this, { say } = roll;
+    if (this.root.hidden || !roll.music) return;
+    const more = this.find(".more"), body = this.find(".body");
+    more.textContent = this.opened ? say.fewerMaps : say.moreMaps;
+    more.setAttribute("aria-expanded", this.opened);
+    more.hidden = !told;
+    this.overview.draw(); // after that: an open panel has larger squares
+    body.hidden = !told || !this.opened;
+    if (looks) this.root.dataset.note = looks.note; else delete this.root.dataset.note;
+    for (const part of this.root.querySelectorAll(".of-note")) part.hidden = !looks;
+    if (!told) return;
+    this.links();
+    if (body.hidden) return this.answer();
     const focus = this.root.getRootNode().activeElement?.dataset.key;
-    const button = (key, text, pressed, act) => {
-      const b = make("button", text, { type: "button", "data-key": key });
-      if (pressed !== null) b.setAttribute("aria-pressed", pressed);
-      b.addEventListener("click", act);
-      return b;
-    };
-    const moments = chips(".moments", 2, (i) => {
-      const moment = ["wrote", "after"][i];
-      return button(moment, say[moment], moment === this.moment, () => { this.moment = moment; this.draw(); });
-    });
-    moments.setAttribute("aria-label", say.moment);
-    const layers = chips(".layers", this.rows.length, (l) =>
-      button(`l${l}`, l + 1, l === this.layer, () => this.choose(l)));
-    const heads = chips(".heads", this.rows[0].length, (h) => {
-      const b = button(`h${h}`, h + 1, this.on.has(h), () => this.toggle(h));
-      b.dataset.head = h;
-      b.style.setProperty("--c", roll.paint.heads[h % 8]);
-      b.prepend(make("i"));
-      return b;
-    });
-    layers.setAttribute("aria-label", say.layer);
-    heads.setAttribute("aria-label", say.heads);
-    heads.append(button("all", say.all, null, () => this.all(true)), button("none", say.none, null, () => this.all(false)));
+    this.buttons();
     if (focus) this.find(`[data-key="${focus}"]`)?.focus();
-    this.words();
-    this.drawTiles();
-    this.loadMap();
-    roll.arcs = this.arcs();
-    roll.dirty = true;
-    roll.wake();
+    this.answer();
+    this.habits.draw();
+    this.map.load();
   }
 
-  choose(layer, head) {
-    this.layer = layer;
-    if (head !== undefined) this.on = new Set([head]);
-    this.draw();
-  }
-  toggle(head) {
-    if (!this.on.delete(head)) this.on.add(head);
-    this.draw();
-  }
-  all(wanted) {
-    this.on = new Set(wanted ? this.rows[0].keys() : []);
-    this.draw();
-  }
-
-  arcs() {
-    const most = this.on.size > 2 ? 3 : 6;
-    return [...this.on].sort((a, b) => a - b).flatMap((head) =>
-      this.rows[this.layer][head].looks.slice(0, most).map(([to, weight]) => ({ to, weight, head })));
-  }
-
-  words() {
-    const { roll } = this, { say, music } = roll;
-    const percent = (share) => `${Math.round(share * 100)}%`;
-    this.find(".looks").replaceChildren(...[...this.on].sort((a, b) => a - b).map((h) => {
-      const head = this.rows[this.layer][h];
-      const [best] = head.looks;
-      const text = best
-        ? fill(say.looks, { head: h + 1, note: noteName(music.pitch[best[0]]), share: percent(best[1]), back: this.back(best[0]) })
-        : fill(say.looksNone, { head: h + 1, first: percent(head.first) });
-      const item = make("li", text);
-      item.style.setProperty("--c", roll.paint.heads[h % 8]);
-      return item;
+  buttons() {
+    const { roll, told } = this, { say } = roll;
+    this.group(".ways", say.way, ["from", "to"].map((way) => this.button(way, say[way], way === this.way, () => this.set({ way }))));
+    this.group(".moments", say.moment, ["wrote", "after"].map((moment) => this.button(moment, say[moment], moment === this.moment, () => this.set({ moment }), say[`${moment}Help`])));
+    this.group(".layers", say.layer, [
+      ...Array.from({ length: told.layers }, (_, l) => this.button(`l${l}`, l + 1, l === this.layer, () => this.set({ layer: l }))),
+      this.button("lall", say.allLayers, this.everyLayer, () => this.set({ layer: told.layers })),
+    ]);
+    this.group(".heads", say.heads, [
+      ...Array.from({ length: told.heads }, (_, h) => {
+        const b = this.button(`h${h}`, h + 1, this.on.has(h), () => this.toggle(h));
+        b.dataset.head = h;
+        b.style.setProperty("--c", roll.paint.heads[h % 8]);
+        b.prepend(make("i"));
+        return b;
+      }),
+      this.button("solo", say.solo, this.solo, () => this.set({ solo: !this.solo }), say.soloHelp),
+      this.button("all", say.all, null, () => this.set({ on: new Set(Array(told.heads).keys()) })),
+      this.button("none", say.none, null, () => this.set({ on: new Set() })),
+    ]);
+    this.group(".hows", say.how, ["each", "mean", "max"].map((how) => {
+      const b = this.button(how, say[how], this.asOne ? how === this.oneWay : how === this.how, () => this.set({ how }));
+      b.disabled = how === "each" && (this.everyLayer || !this.looks);
+      return b;
     }));
+    const count = this.find(".count");
+    count.value = this.count;
+    count.title = say.countHelp;
+    count.setAttribute("aria-label", say.countHelp);
+    this.find(".counted").textContent = this.count;
   }
 
-  back(note) {
-    const { say, music } = this.roll, seconds = music.on[this.gaze.note] - music.on[note];
-    if (note === this.gaze.note) return say.itself;
-    return seconds < 0.05 ? say.together : fill(say.back, { s: seconds.toFixed(1) });
+  group(name, label, buttons) {
+    const box = this.find(name);
+    box.replaceChildren(...buttons);
+    box.setAttribute("aria-label", label);
+  }
+  button(key, text, pressed, act, title) {
+    const b = make("button", text, { type: "button", "data-key": key });
+    if (pressed !== null) b.setAttribute("aria-pressed", pressed);
+    if (title) b.title = title;
+    b.addEventListener("click", act);
+    return b;
   }
 
-  async fetchMap(path) {
-    const answer = await fetch(path);
-    if (!answer.ok) throw new Error(answer.status);
-    const data = await answer.arrayBuffer();
-    const [layers, heads, size, events] = new Uint32Array(data.slice(0, 16));
-    return { layers, heads, size, events, pixels: new Uint8Array(data, 16) };
-  }
-
-  async load(path) {
-    if (this.path === path) return;
-    this.path = path;
-    this.tiles = this.large = null;
-    try {
-      const tiles = await this.fetchMap(path);
-      if (this.path !== path) return;
-      this.tiles = tiles;
-      this.drawTiles();
-    } catch { this.path = null; }
-  }
-
-  async loadMap() {
-    const head = this.on.size ? Math.min(...this.on) : 0;
-    const path = `${this.gaze.maps}/${this.layer}/${head}`;
-    this.find(".large figcaption").textContent = fill(this.roll.say.map, { layer: this.layer + 1, head: head + 1 });
-    if (this.large?.path === path) return this.drawMap();
-    this.wanted = path;
-    try {
-      const large = await this.fetchMap(path);
-      if (this.wanted !== path) return;
-      this.large = { ...large, path };
-      this.drawMap();
-    } catch { this.large = null; }
-  }
-
-  // Greys become the page's own colours: ground, then the new music's colour, then ink.
-  picture(pixels, at, size) {
-    const { dark } = this.roll.paint;
-    const ramp = dark ? [[28, 26, 23], [32, 120, 110], [214, 255, 246]] : [[244, 241, 234], [70, 160, 150], [4, 44, 42]];
-    const image = new ImageData(size, size);
-    for (let i = 0; i < size * size; i++) {
-      const v = pixels[at + i] / 127.5, k = Math.min(1, Math.floor(v)), f = v - k;
-      for (let c = 0; c < 3; c++) image.data[4 * i + c] = ramp[k][c] + (ramp[k + 1][c] - ramp[k][c]) * f;
-      image.data[4 * i + 3] = 255;
-    }
-    const canvas = new OffscreenCanvas(size, size);
-    canvas.getContext("2d").putImageData(image, 0, 0);
-    return canvas;
-  }
-
-  drawTiles() {
-    const { tiles, roll } = this;
-    if (!tiles || !this.gaze) return;
-    const canvas = this.find(".tiles"), { layers, heads, size } = tiles;
-    canvas.style.aspectRatio = `${heads} / ${layers}`;
-    const g = roll.paint.context(canvas);
-    const w = canvas.clientWidth / heads, h = canvas.clientHeight / layers;
-    g.imageSmoothingEnabled = false;
-    for (let l = 0; l < layers; l++) for (let k = 0; k < heads; k++) {
-      g.drawImage(this.picture(tiles.pixels, (l * heads + k) * size * size, size), k * w + 1.5, l * h + 1.5, w - 3, h - 3);
-      if (l === this.layer && this.on.has(k)) {
-        g.strokeStyle = roll.paint.heads[k % 8];
-        g.lineWidth = 2.5;
-        g.strokeRect(k * w + 1.5, l * h + 1.5, w - 3, h - 3);
-      }
-    }
-    canvas.setAttribute("aria-label", `${roll.say.maps}. ${this.find(".large figcaption").textContent}`);
-  }
-
-  tileAt(event) {
-    if (!this.tiles) return;
-    const { width, height } = event.target.getBoundingClientRect();
-    this.choose(Math.floor((event.offsetY / height) * this.tiles.layers), Math.floor((event.offsetX / width) * this.tiles.heads));
-  }
-
-  tileKey(event) {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!step || !this.tiles) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const head = this.on.size ? Math.min(...this.on) : 0;
-    this.choose(clamp(this.layer + step[0], 0, this.tiles.layers - 1), clamp(head + step[1], 0, this.tiles.heads - 1));
-  }
-
-  drawMap(row = this.row, column) {
-    const { large, roll } = this;
-    if (!large || !this.gaze) return;
-    const canvas = this.find(".map");
-    canvas.style.aspectRatio = "1";
-    const g = roll.paint.context(canvas), w = canvas.clientWidth, unit = w / large.events;
-    g.imageSmoothingEnabled = false;
-    large.image ||= this.picture(large.pixels, 0, large.size);
-    g.drawImage(large.image, 0, 0, w, w);
-    g.fillStyle = roll.paint.mark;
-    g.fillRect(0, (row + 0.5) * unit - 0.75, (row + 1) * unit, 1.5);
-    if (column !== undefined) g.fillRect((column + 0.5) * unit - 0.75, column * unit, 1.5, (row - column) * unit);
-  }
-
-  mapAt(event, click) {
-    const { large, gaze, roll } = this;
-    if (!large || !gaze) return;
-    const { width } = event.target.getBoundingClientRect();
-    const at = (x) => clamp(Math.floor((x / width) * large.events), 0, large.events - 1);
-    const row = at(event.offsetY), column = Math.min(row, at(event.offsetX));
-    const [note, other] = [gaze.noteOf[row], gaze.noteOf[column]];
-    if (click && note >= 0) return roll.choose(note);
-    this.drawMap(row, column);
-    const name = (i) => (i < 0 ? roll.say.first : `${noteName(roll.music.pitch[i])} ${clock(roll.music.on[i])}`);
-    this.find(".large figcaption").textContent = fill(roll.say.mapAt, { note: name(note), other: name(other) });
-  }
+  destroy() { this.sight.disconnect(); this.map.fetcher.close(); }
 }

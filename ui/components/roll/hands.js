@@ -1,4 +1,4 @@
-// Buttons, pointer and keys of the roll.
+// Buttons and pointer of the roll.
 
 const hands = {
   listen() {
@@ -22,8 +22,11 @@ const hands = {
       follow: (b) => { this.follow = !this.follow; b.setAttribute("aria-pressed", this.follow); },
       out: () => this.zoom(1.5),
       in: () => this.zoom(1 / 1.5),
-      fit: () => { this.view.set(0, this.music.seconds, this.music); },
+      fit: () => this.whole(),
+      bars: () => { this.bars = !this.bars; this.legend(); this.panel.draw(); },
+      help: () => this.help(),
     };
+    on(this.find(".here"), "click", (event) => { const button = event.target.closest("[data-go]"); if (button) this.goOn(button.dataset.go); });
     on(root, "click", (event) => {
       const button = event.target.closest("[data-do]");
       if (button && this.music) { acts[button.dataset.do](button); this.redraw(); }
@@ -33,6 +36,7 @@ const hands = {
     // Who asks for music hears it as soon as there is some. Where a browser forgets a click as soon
     // as it is over, this one must open the sound; elsewhere it may come before the roll is there.
     on(document, "click", (event) => { if (event.target.closest?.(".st-key-go")) this.awake(); }, { capture: true });
+    on(document, "musicgen:wake", () => this.awake());
     // Space plays from anywhere on the page where it has no other meaning.
     on(document, "keydown", (event) => { if (event.target === document.body && event.key === " ") this.key(event); });
     // Streamlit's words on a server that is gone name a program that nobody started: the theme has ours.
@@ -41,13 +45,40 @@ const hands = {
       if (title?.textContent === "Connection error") title.closest(".stDialog").setAttribute("data-gone", "");
     });
     this.dialogs.observe(document.body, { childList: true });
-    this.sizes = new ResizeObserver(() => { this.redraw(); this.panel.gaze && this.panel.draw(); });
+    this.sizes = new ResizeObserver(() => {
+      if (root.clientWidth === this.wide) return; // only the panel below became taller
+      this.wide = root.clientWidth;
+      this.stale = true;
+      this.redraw();
+      if (this.music) this.panel.draw();
+    });
     this.sizes.observe(root);
-    on(matchMedia("(prefers-color-scheme: dark)"), "change", () => setTimeout(() => { this.legend(); this.redraw(); }, 300));
+    on(matchMedia("(prefers-color-scheme: dark)"), "change", () => setTimeout(() => { this.restyle(); }, 300));
+    on(this.find(".help"), "click", (event) => { if (event.target === event.currentTarget || event.target.closest("button")) event.currentTarget.close(); });
+  },
+
+  // The note under the pointer is also seen on the large map.
+  hover(note) {
+    this.find(".over").style.cursor = note >= 0 ? "pointer" : "crosshair";
+    if (note === this.hovered) return;
+    this.hovered = note;
+    this.panel.map.follow(note);
+  },
+
+  // What its visitor has chosen to see stays when a piece is done; `refit` does that.
+  whole() {
+    this.held = "whole";
+    this.view.set(0, this.music.seconds, this.music);
+  },
+
+  shift(seconds) {
+    this.held = true;
+    this.view.shift(seconds, this.music);
   },
 
   zoom(factor) {
     const { view, cursor } = this;
+    this.held = true;
     const around = cursor >= view.from && cursor <= view.to ? cursor : (view.from + view.to) / 2;
     view.zoom(factor, around, this.music);
   },
@@ -58,10 +89,10 @@ const hands = {
     on(over, "pointerdown", (event) => { grip = { x: event.offsetX, from: this.view.from, moved: false }; over.setPointerCapture(event.pointerId); });
     on(over, "pointermove", (event) => {
       if (!this.music) return;
-      if (!grip) { over.style.cursor = this.paint.music && this.paint.hit(event.offsetX, event.offsetY) >= 0 ? "pointer" : "crosshair"; return; }
+      if (!grip) return this.hover(this.paint.music ? this.paint.hit(event.offsetX, event.offsetY) : -1);
       const dx = event.offsetX - grip.x;
       if (Math.abs(dx) > 5) grip.moved = true;
-      if (grip.moved) { this.view.shift(grip.from - dx / this.paint.perSecond - this.view.from, this.music); this.redraw(); }
+      if (grip.moved) { this.shift(grip.from - dx / this.paint.perSecond - this.view.from); this.redraw(); }
     });
     on(over, "pointerup", (event) => {
       if (grip && !grip.moved && this.music) {
@@ -72,46 +103,17 @@ const hands = {
       grip = null;
     });
     on(over, "pointercancel", () => { grip = null; });
+    on(over, "pointerleave", () => this.hover(-1));
     on(over, "wheel", (event) => {
       if (!this.music) return;
-      if (event.ctrlKey || event.metaKey) this.view.zoom(Math.exp(event.deltaY / 300), this.paint.seconds(event.offsetX), this.music);
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.view.shift((event.deltaX || event.deltaY) / this.paint.perSecond, this.music);
+      if (event.ctrlKey || event.metaKey) { this.held = true; this.view.zoom(Math.exp(event.deltaY / 300), this.paint.seconds(event.offsetX), this.music); }
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.shift((event.deltaX || event.deltaY) / this.paint.perSecond);
       else return;
       event.preventDefault();
       this.redraw();
     }, { passive: false });
-    const to = (event) => { this.view.shift((event.offsetX / mini.clientWidth) * this.music.seconds - (this.view.from + this.view.to) / 2, this.music); this.redraw(); };
+    const to = (event) => { this.shift((event.offsetX / mini.clientWidth) * this.music.seconds - (this.view.from + this.view.to) / 2); this.redraw(); };
     on(mini, "pointerdown", (event) => { if (this.music) { mini.setPointerCapture(event.pointerId); to(event); } });
     on(mini, "pointermove", (event) => { if (event.buttons && this.music) to(event); });
-  },
-
-  key(event) {
-    const { music } = this;
-    if (!music || event.altKey || event.ctrlKey || event.metaKey) return;
-    const onButton = event.target.closest?.("button");
-    const step = (by) => this.choose(clamp(this.chosen < 0 ? this.nextNote() : this.chosen + by, 0, music.count - 1));
-    const acts = {
-      " ": () => this.toggle(),
-      ArrowLeft: () => this.seek(this.cursor - (event.shiftKey ? 10 : 2)),
-      ArrowRight: () => this.seek(this.cursor + (event.shiftKey ? 10 : 2)),
-      Home: () => this.seek(0),
-      End: () => this.seek(music.seconds),
-      ",": () => step(-1),
-      ".": () => step(1),
-      Escape: () => this.choose(-1),
-      "+": () => this.zoom(1 / 1.5),
-      "-": () => this.zoom(1.5),
-      0: () => this.view.set(0, music.seconds, music),
-    };
-    if (!acts[event.key] || (onButton && [" ", "Enter"].includes(event.key))) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (music.count || event.key === " ") acts[event.key]();
-    this.redraw();
-  },
-
-  nextNote() {
-    const i = this.music.on.findIndex((t) => t >= this.cursor);
-    return i < 0 ? this.music.count - 1 : i;
   },
 };

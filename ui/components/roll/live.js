@@ -9,12 +9,14 @@ const START_S = 0.025; // from here on sound is set: time to do so
 const EDGE_S = 0.01; // sound that begins or breaks off is faded, so that it does not click
 
 class LiveSound {
-  // `address` gives passages; `changed` is called when the state is another one.
-  constructor(context, address, changed) {
+  // It sounds at the audio node `output`; `address` gives passages; `changed` is called when the
+  // state is another one.
+  constructor(output, address, changed) {
+    const { context } = output;
     Object.assign(this, { context, address, changed });
     this.edge = new GainNode(context);
     this.level = new GainNode(context, { gain: LEVEL });
-    this.edge.connect(this.level).connect(context.destination);
+    this.edge.connect(this.level).connect(output);
     this.state = "idle"; // then: waiting, playing, paused, ended, failed, gone
     this.from = this.peak = 0;
     this.run = 0;
@@ -180,7 +182,7 @@ class LiveSound {
   stop() {
     this.from = this.seconds();
     this.silence();
-    this.context.suspend();
+    this.context.suspend().catch(() => {}); // it may be closed in the same breath
   }
 
   close() {

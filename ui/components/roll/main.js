@@ -1,7 +1,6 @@
 // The component: what it is told and shows; one instance a mount, kept over Streamlit's reruns.
 
-const LONG_S = 8; // so long compiled code takes to be read; more is compiling
-const MOST_TRACKS = 6; // in the legend
+const QUICK_MS = 150; // of choices that follow each other so fast only the last is asked for
 
 class Roll {
   constructor(root) {
@@ -15,15 +14,21 @@ class Roll {
     this.cursor = 0;
     this.arcs = [];
     this.follow = true;
+    this.bars = false;
+    this.hovered = -1;
+    this.asked = 0;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.stacked = matchMedia("(max-width: 640px)"); // the settings stand above, not beside
+    this.volume = new Volume(this.find(".volume"), (gain) => this.loud(gain));
     this.listen();
   }
 
-  update({ piece, examples, say }, send, trigger) {
-    this.send = send;
-    this.trigger = trigger;
+  update({ piece, examples, say, busy }, { setStateValue, setTriggerValue }) {
+    this.send = setStateValue;
+    this.trigger = setTriggerValue;
     this.say = this.paint.say = say;
+    this.busy = busy;
+    this.volume.say(say);
     this.examples = examples;
     this.label();
     if (piece && !(this.local && examples.some((e) => e.id === this.local) && piece.id !== this.local)) {
@@ -31,87 +36,16 @@ class Roll {
       this.show(piece);
     } else if (!piece) this.root.hidden = true;
     this.chips();
-    this.redraw();
+    this.restyle();
   }
 
-  show(piece, growing = false) {
-    this.root.hidden = false;
-    const before = this.music, same = before?.piece.id === piece.id;
-    const finished = same && before.piece.live && !piece.live;
-    if (same && !finished && !(piece.live && growing)) return;
-    this.music = new Music(piece);
-    if (same) this.music.widen(before);
-    if (piece.live && piece.promptEnd === 0) this.music.widen({ low: 36, high: 88 });
+  // The page's colours may be others now.
+  restyle() {
+    if (!this.music) return;
+    this.stale = true;
     this.legend();
-    if (!same) {
-      this.asking?.abort();
-      this.chosen = -1;
-      this.arcs = [];
-      this.panel.show(null);
-      this.view.fit(this.music);
-      this.cursor = 0;
-      this.address = piece.live?.sound;
-      this.load(piece);
-    }
-    if (finished) this.kept(piece);
-    this.live(piece.live);
-    // What is being made, and then what was made, is to be seen without looking for it.
-    const begun = !same && (piece.live || before?.piece.live);
-    if (this.stacked.matches && (begun || finished)) requestAnimationFrame(() => this.intoView());
-    if (!same && piece.live) this.watch(piece);
-  }
-
-  // No further than needed: the button that stops stays in view above the roll.
-  intoView() {
-    this.root.scrollIntoView({ block: "nearest", behavior: this.calm.matches ? "auto" : "smooth" });
-  }
-
-  // Notes appear as they are made. When all are there the page is told, again until it has heard.
-  async watch(piece) {
-    let told = 0, missed = 0;
-    const going = () => this.music?.piece.id === piece.id && this.music.piece.live && !this.lost;
-    while (going()) {
-      // The first notes are waited for, and what is sounding is to be seen.
-      await new Promise((resolve) => setTimeout(resolve, missed > 3 ? 1000 : this.music.piece.live.notes.on.length ? 300 : 80));
-      let now;
-      try {
-        const answer = await fetch(piece.live.ask);
-        if (answer.status === 404) return going() && this.lose();
-        now = await answer.json();
-        missed = 0;
-      } catch {
-        if (going() && ++missed > 3) this.status(this.say.lost, true);
-        continue; /* the server may come back */
-      }
-      if (!going()) return;
-      const notes = { ...piece.notes };
-      for (const name of Object.keys(notes)) notes[name] = notes[name].concat(now.notes[name]);
-      notes.track = piece.notes.track.concat(now.notes.on.map(() => piece.newTrack));
-      this.show({ ...piece, notes, live: now }, true);
-      this.redraw();
-      if ((now.state === "done" || now.state === "failed") && told++ % 6 === 0) this.trigger("done", piece.id);
-    }
-  }
-
-  live(live) {
-    const bar = this.find(".progress");
-    bar.hidden = !live;
-    // A screen reader hears of the beginning and the end, not of every note or second.
-    const counts = live && !live.place && (live.notes.on.length || live.since), waits = this.stream?.state === "waiting" && this.stream.heard;
-    this.find(".status").setAttribute("aria-live", counts && !waits ? "off" : "polite");
-    if (!live) return;
-    bar.setAttribute("aria-valuemax", live.wanted);
-    bar.setAttribute("aria-valuenow", live.made);
-    bar.setAttribute("aria-label", this.say.composing);
-    bar.firstElementChild.style.width = `${(100 * live.made) / live.wanted}%`;
-    const notes = live.notes.on.length, { say } = this;
-    const composing = live.state === "done" ? say.finishing : live.ending ? say.ending : say.composing;
-    const ready = live.state === "preparing" ? say.preparing + (live.since < LONG_S ? "" : `. ${say.compiling}`) : say.loading;
-    if (this.lost) this.status(say.gone, true);
-    else if (this.mute) this.status(say.mute, true);
-    else if (waits) this.status(say.waiting);
-    else this.status(live.place ? fill(say.queued, live) : ["reading", "running", "done"].includes(live.state)
-      ? `${composing}: ${fill(say.made_of, { ...live, notes })}` : fill(ready, live));
+    this.redraw();
+    this.panel.draw();
   }
 
   label() {
@@ -119,46 +53,18 @@ class Roll {
     const set = (name, title, text) => {
       const b = this.find(`[data-do=${name}]`);
       b.title = title;
-      b.setAttribute("aria-label", title);
+      b.setAttribute("aria-label", text?.length > 1 ? `${text}: ${title}` : title); // what is read is what is seen, and more
       if (text) b.textContent = text;
     };
-    set("start", say.start);
+    set("start", say.toStart);
     set("seam", say.seam);
     set("out", say.out);
     set("in", say.in);
     set("fit", say.fitHelp, say.fit);
     set("follow", say.followHelp, say.follow);
-    const keys = this.find(".keys");
-    if (!keys.childElementCount) for (const [key, what] of say.keys) {
-      const item = make("span");
-      item.append(make("kbd", key), what);
-      keys.append(item);
-    }
-  }
-
-  legend() {
-    const { music, say, paint } = this, { piece } = music;
-    paint.look();
-    const items = [];
-    const add = (colour, text, kind) => {
-      const item = make("span"), mark = make("i");
-      mark.className = kind;
-      mark.style.setProperty("--c", colour);
-      item.append(mark, text);
-      item.title = text;
-      items.push(item);
-    };
-    const old = [...new Set(music.track.filter((_, i) => !music.isNew(i)))].sort((a, b) => a - b);
-    const shown = old.length > MOST_TRACKS ? old.slice(0, MOST_TRACKS - 1) : old;
-    for (const t of shown) {
-      add(paint.tracks[t % paint.tracks.length], (old.length > 1 && piece.tracks[t]) || say.prompt, "hollow");
-    }
-    const more = old.length - shown.length;
-    if (more) items.push(make("span", fill(say.more, { n: more }), { title: piece.tracks.slice(shown.length).join(", ") }));
-    if (piece.kind !== "prompt") add(paint.fresh, piece.kind === "example" ? say.example : say.made, "full");
-    if (piece.pedals.length) add(paint.pedal, say.pedal, "lane");
-    this.find(".legend").replaceChildren(...items);
-    this.find(".over").setAttribute("aria-label", `${say.roll}: ${piece.title}. ${say.hint}`);
+    set("bars", say.barsHelp, say.bars);
+    set("help", say.helpTitle, "?");
+    keyList(this.find(".keys"), [...say.keys, ["?", say.help]]);
   }
 
   chips() {
@@ -201,9 +107,9 @@ class Roll {
     if (music.piece.live) return;
     this.chosen = note;
     this.arcs = [];
-    this.panel.show(null);
-    if (note < 0) this.status();
+    if (note < 0) { this.panel.show(null); this.status(); }
     else {
+      this.panel.pend();
       this.status(`${this.name(note)} — ${say.asks}`);
       const { from, to } = this.view;
       if (music.on[note] < from || music.on[note] > to) this.view.shift(music.on[note] - (from + to) / 2, music);
@@ -217,16 +123,22 @@ class Roll {
     this.asking?.abort();
     const { signal } = (this.asking = new AbortController());
     if (note < 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const before = this.asked;
+    this.asked = performance.now();
+    if (this.asked - before < QUICK_MS) await new Promise((resolve) => setTimeout(resolve, QUICK_MS));
     if (signal.aborted) return;
     const { piece } = this.music, name = this.name(note);
     try {
       const answer = await fetch(`${piece.maps}/note/${note}`, { signal });
-      const found = await answer.json();
-      if (!answer.ok) return this.status(`${found.message} ${found.hint}`, true);
-      if (found.unseen) return this.status(`${name}. ${this.say.unseen}`);
+      if (answer.status === 204) { this.panel.show(null); return this.status(`${name}. ${this.say.unseen}`); }
+      if (!answer.ok) {
+        const { message, hint } = await answer.json();
+        this.panel.show(null);
+        return this.status(`${message} ${hint}`, true);
+      }
+      const looks = new Looks(await answer.arrayBuffer());
       this.status(name);
-      this.panel.show(found);
+      this.panel.show(looks);
     } catch (error) {
       if (error.name !== "AbortError") this.status(this.say.lost, true);
     }
@@ -234,7 +146,25 @@ class Roll {
 
   name(note) {
     const { music, say } = this;
-    return `${noteName(music.pitch[note])} · ${say.velocity} ${music.vel[note]} · ${clock(music.on[note])}`;
+    return `${noteName(music.pitch[note])} · ${say.velocity} ${music.vel[note]} · ${this.when(music.on[note])}`;
+  }
+
+  // An instant as the ruler counts: bar and beat, or seconds.
+  when(seconds) {
+    if (!this.bars || !this.music.meter) return clock(seconds);
+    const { bar, beat } = this.music.place(seconds);
+    return fill(this.say.barAt, { bar, beat });
+  }
+
+  // What the large map points at, outlined here; a stretch of time brought into view.
+  outline(link) {
+    this.link = link;
+    this.wake();
+  }
+  see(from, to) {
+    const { view, music } = this, middle = (from + to) / 2;
+    if (from < view.from || to > view.to) view.shift(middle - (view.from + view.to) / 2, music);
+    this.redraw();
   }
 
   redraw() { this.dirty = true; this.wake(); }
@@ -253,43 +183,39 @@ class Roll {
       }
     }
     if (paint.over.clientWidth) {
-      paint.measure(music, view);
-      if (this.dirty) { paint.look(); paint.drawBase(this.arcs.length > 0); paint.drawMini(); }
-      paint.drawOver(this.cursor, this.chosen, this.arcs, playing);
+      if (this.stale) paint.look();
+      paint.measure(music, view, this.bars);
+      if (this.dirty) { paint.drawBase((this.dimmed = this.arcs.length > 0)); paint.drawMini(this.stale); }
+      paint.drawOver(this.cursor, this.chosen, this.arcs, playing, this.link);
+      this.stale = false;
+      this.offer();
     }
     this.dirty = false;
-    this.find(".time").textContent = `${clock(this.cursor)} / ${clock(music.seconds)}`;
+    const { bar, beat } = this.bars && music.meter ? music.place(this.cursor) : {};
+    const time = `${bar ? `${bar}.${beat} · ` : ""}${clock(this.cursor)} / ${clock(music.seconds)}`;
+    if (time !== this.time) this.find(".time").textContent = this.time = time;
+    // The drawer below goes on from here.
+    document.dispatchEvent(new CustomEvent("musicgen:at", { detail: { id: music.piece.id, seconds: this.spot } }));
     if (playing) this.wake();
   }
 
   destroy() {
     this.gone.abort();
+    this.asking?.abort();
     this.sizes.disconnect();
+    this.panel.destroy();
     this.dialogs.disconnect();
+    this.volume.destroy();
     cancelAnimationFrame(this.frame);
     this.audio.pause();
     this.audio.removeAttribute("src");
     this.music = null;
     this.stream?.close();
+    this.stream = null; // the look at whether it is heard may still be to come
     this.context?.close();
   }
 }
 
-for (const part of [player, hands]) Object.defineProperties(Roll.prototype, Object.getOwnPropertyDescriptors(part));
+for (const part of [watching, player, legend, going, hands, keys]) Object.defineProperties(Roll.prototype, Object.getOwnPropertyDescriptors(part));
 
-const mounted = new WeakMap();
-
-export default function (component) {
-  const { parentElement, data, setStateValue, setTriggerValue } = component;
-  const root = parentElement.querySelector(".mg");
-  let roll = mounted.get(root);
-  if (!roll) {
-    roll = new Roll(root);
-    mounted.set(root, roll);
-  }
-  roll.update(data, setStateValue, setTriggerValue);
-  return () => {
-    roll.destroy();
-    mounted.delete(root);
-  };
-}
+export default mounting(Roll, ".mg");

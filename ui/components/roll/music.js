@@ -1,24 +1,13 @@
 // What the roll shows: notes as arrays, names, and the window of time and pitch that is in view.
 
-const NAMES = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B"];
 const BLACK = [1, 3, 6, 8, 10];
-const noteName = (pitch) => NAMES[pitch % 12] + (Math.floor(pitch / 12) - 1);
-const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+const noteName = (pitch) => KEY_NAMES[pitch % 12] + (Math.floor(pitch / 12) - 1);
 
-function clock(seconds, tenths = true) {
-  const whole = Math.max(0, tenths ? Math.floor(seconds * 10) / 10 : Math.round(seconds));
-  const rest = whole % 60;
-  return `${Math.floor(whole / 60)}:${rest < 10 ? "0" : ""}${tenths ? rest.toFixed(1) : rest}`;
-}
-
-const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
-
-// Text from files goes in as text, never as HTML.
-function make(tag, text, attributes = {}) {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
+// The first place in an ascending list whose value is above x.
+function firstAbove(list, x) {
+  let low = 0, high = list.length;
+  while (low < high) { const middle = (low + high) >> 1; if (list[middle] > x) high = middle; else low = middle + 1; }
+  return low;
 }
 
 class Music {
@@ -32,6 +21,14 @@ class Music {
     this.vel = vel;
     this.track = track;
     this.seconds = Math.max(piece.seconds, 1);
+    this.used = [...new Set(track)].sort((a, b) => a - b);
+    this.muted = new Set(); // tracks that are not heard
+    // Notes are sorted by onset; so far does any of the first i reach.
+    this.reach = new Float64Array(this.count);
+    let reach = 0;
+    for (let i = 0; i < this.count; i++) this.reach[i] = reach = Math.max(reach, this.off[i]);
+    this.shade = Uint8Array.from(track, (t, i) => (this.isNew(i) ? 0 : 1 + (t % (COLOURS - 1))) * LOUDNESSES + ((vel[i] * LOUDNESSES) >> 7));
+    this.meter = piece.meter && { beats: Float64Array.from(piece.meter.beats, (ms) => ms / 1000), bars: piece.meter.bars, kept: piece.meter.kept };
     let low = 127, high = 0;
     for (const p of pitch) { low = Math.min(low, p); high = Math.max(high, p); }
     if (high < low) { low = 48; high = 84; }
@@ -43,6 +40,16 @@ class Music {
   isNew(i) {
     const { newTrack } = this.piece;
     return newTrack === null || this.track[i] === newTrack;
+  }
+
+  // The first note and the one after the last that may sound between two instants.
+  range(from, to) { return [firstAbove(this.reach, from), firstAbove(this.on, to)]; }
+
+  // Bar and beat of an instant, counted from 1, as a musician writes them.
+  place(seconds) {
+    const { beats, bars } = this.meter;
+    const beat = Math.max(0, firstAbove(beats, seconds + 1e-6) - 1), bar = Math.max(0, firstAbove(bars, beat) - 1);
+    return { bar: bar + 1, beat: beat - bars[bar] + 1 };
   }
 
   // Keep the pitch range of what was shown before, so that a growing roll does not jump.

@@ -1,12 +1,12 @@
-// Drawing: keys, grid, notes, pedal on one canvas; playhead, chosen note and arcs on one above it.
+// Drawing what does not move by itself: keys, grid, notes, pedal on one canvas, and the mini-map.
 
 const HEADS = {
   light: ["#c2410c", "#946200", "#15803d", "#0e7490", "#1d4ed8", "#7e22ce", "#be185d", "#57534e"],
   dark: ["#fb923c", "#facc15", "#4ade80", "#22d3ee", "#8ab0ff", "#c99bff", "#f78ac0", "#d6d3d1"],
 };
 const TRACKS = {
-  light: ["#a35a00", "#7a4fb0", "#b03a5b", "#3c68a8", "#5d7a1f", "#6b5b4a"],
-  dark: ["#f0a94a", "#bda4f5", "#f492ac", "#8fb8f0", "#aed065", "#cbbba6"],
+  light: ["#a35a00", "#7a4fb0", "#b03a5b", "#3c68a8", "#5d7a1f", "#6b5b4a", "#8a3ba0", "#b4451f", "#2f7d6b", "#4a4fb8"],
+  dark: ["#f0a94a", "#bda4f5", "#f492ac", "#8fb8f0", "#aed065", "#cbbba6", "#e29af0", "#ff9b78", "#7fd6c2", "#a9adff"],
 };
 const RULER = 24, LANE = 12;
 
@@ -16,6 +16,7 @@ class Painter {
     this.over = root.querySelector(".over");
     this.mini = root.querySelector(".mini");
     this.root = root;
+    this.small = document.createElement("canvas");
   }
 
   // The theme's colours, read from the page; a change of theme is a new look at the next drawing.
@@ -39,9 +40,8 @@ class Painter {
     });
   }
 
-  context(canvas) {
+  context(canvas, w = canvas.clientWidth, h = canvas.clientHeight) {
     const scale = window.devicePixelRatio || 1;
-    const { clientWidth: w, clientHeight: h } = canvas;
     if (canvas.width !== Math.round(w * scale) || canvas.height !== Math.round(h * scale)) {
       canvas.width = Math.round(w * scale);
       canvas.height = Math.round(h * scale);
@@ -52,15 +52,16 @@ class Painter {
     return g;
   }
 
-  measure(music, view) {
+  measure(music, view, bars) {
     this.width = this.over.clientWidth;
     this.height = this.over.clientHeight;
-    this.left = this.width < 500 ? 30 : 44;
+    this.left = this.width < 500 ? 34 : 44;
     this.lane = music.piece.pedals.length ? LANE + 4 : 0;
     this.row = (this.height - RULER - this.lane) / (music.high - music.low + 1);
     this.perSecond = (this.width - this.left) / (view.to - view.from);
     this.music = music;
     this.view = view;
+    this.bars = bars && music.meter;
   }
 
   x(seconds) { return this.left + (seconds - this.view.from) * this.perSecond; }
@@ -72,37 +73,57 @@ class Painter {
   }
 
   drawBase(dim) {
-    const g = this.context(this.base);
+    const g = this.context(this.base, this.width, this.height);
     this.drawGrid(g);
     g.save();
     g.beginPath();
     g.rect(this.left, RULER, this.width - this.left, this.height - RULER);
     g.clip();
     this.drawRegions(g);
-    g.globalAlpha = dim ? 0.45 : 1;
-    for (let i = 0; i < this.music.count; i++) this.drawNote(g, i);
-    g.globalAlpha = 1;
+    this.drawNotes(g, dim ? 0.45 : 1);
     g.restore();
     this.drawKeys(g);
   }
 
   drawGrid(g) {
-    const { music, view, width, height, left } = this;
+    const { music, width, height, left } = this;
     for (let p = music.low; p <= music.high; p++) {
       if (BLACK.includes(p % 12)) { g.fillStyle = this.ink(0.035); g.fillRect(left, this.y(p), width, this.row); }
       if (p % 12 === 0) { g.fillStyle = this.ink(0.13); g.fillRect(left, this.y(p) + this.row - 0.5, width, 1); }
     }
-    const step = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800].find((s) => s * this.perSecond > 62) || 3600;
     g.font = `12px ${this.font}`;
     g.textBaseline = "middle";
-    for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
-      g.fillStyle = this.ink(0.08);
-      g.fillRect(Math.round(this.x(t)), RULER, 1, height - RULER);
-      g.fillStyle = this.ink(0.72);
-      if (this.x(t) < width - 30) g.fillText(clock(t, step < 1), this.x(t) + 4, RULER / 2);
-    }
+    if (this.bars) this.drawBars(g);
+    else this.drawSeconds(g);
     g.fillStyle = this.ink(0.14);
     g.fillRect(0, RULER - 1, width, 1);
+  }
+
+  line(g, seconds, alpha, text) {
+    const x = this.x(seconds);
+    g.fillStyle = this.ink(alpha);
+    g.fillRect(Math.round(x), RULER, 1, this.height - RULER);
+    if (text === undefined || x < this.left - 1 || x > this.width - 30) return;
+    g.fillStyle = this.ink(0.72);
+    g.fillText(text, x + 4, RULER / 2);
+  }
+
+  drawSeconds(g) {
+    const { view } = this;
+    const step = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800].find((s) => s * this.perSecond > 62) || 3600;
+    for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) this.line(g, t, 0.08, clock(t, step < 1));
+  }
+
+  // Every bar has a line, unless they would touch; some have their numbers, and wide ones their beats.
+  drawBars(g) {
+    const { view } = this, { beats, bars } = this.bars;
+    const first = Math.max(0, firstAbove(beats, view.from) - 1), last = firstAbove(beats, view.to);
+    const a_beat = (this.width - this.left) / Math.max(1, last - first), a_bar = (a_beat * beats.length) / bars.length;
+    const step = [1, 2, 4, 8, 16, 32, 64, 128].find((n) => n * a_bar > 46) || 256, each = Math.max(1, step / 8);
+    for (let bar = Math.max(0, firstAbove(bars, first) - 1); bar < bars.length && bars[bar] <= last; bar++) {
+      if (bar % each === 0) this.line(g, beats[bars[bar]], bar % step ? 0.07 : 0.16, bar % step ? undefined : bar + 1);
+      if (a_beat > 14) for (let beat = bars[bar] + 1; beat < (bars[bar + 1] ?? beats.length) && beat < last; beat++) this.line(g, beats[beat], 0.05);
+    }
   }
 
   // The visitor's part lies on shaded ground before a dashed seam; what is not made yet is hatched.
@@ -142,31 +163,6 @@ class Painter {
     }
   }
 
-  drawNote(g, i, strong) {
-    const { music } = this;
-    if (music.off[i] < this.view.from || music.on[i] > this.view.to) return;
-    const x = this.x(music.on[i]), y = this.y(music.pitch[i]);
-    const w = Math.max(2, (music.off[i] - music.on[i]) * this.perSecond - 0.5);
-    const h = Math.max(2, this.row - (this.row > 5 ? 1 : 0));
-    const alpha = g.globalAlpha, loud = 0.42 + 0.58 * (music.vel[i] / 127);
-    g.fillStyle = g.strokeStyle = this.colour(i);
-    g.beginPath();
-    if (music.isNew(i)) {
-      g.globalAlpha = strong ? 1 : alpha * loud;
-      g.roundRect(x, y, w, h, Math.min(2.5, h / 2, w / 2));
-      g.fill();
-    } else {
-      // Hollow and slimmer: the visitor's notes differ in shape, not only in colour.
-      g.globalAlpha = strong ? 1 : alpha * (0.25 + loud * 0.75);
-      g.lineWidth = 1.25;
-      g.roundRect(x + 0.6, y + h * 0.15, Math.max(1, w - 1.2), h * 0.7, Math.min(2, h / 3, w / 2));
-      g.stroke();
-      g.globalAlpha *= 0.3;
-      g.fill();
-    }
-    g.globalAlpha = alpha;
-  }
-
   drawKeys(g) {
     const { music, left, height } = this;
     g.fillStyle = this.back;
@@ -179,14 +175,7 @@ class Painter {
     }
     g.fillStyle = this.ink(0.25);
     g.fillRect(left - 1, RULER, 1, height);
-    g.font = `10px ${this.font}`;
-    g.textBaseline = "middle";
-    g.textAlign = "right";
-    g.fillStyle = "#3a352d";
-    for (let p = music.low; p <= music.high; p++) {
-      if (p % 12 === 0) g.fillText(noteName(p), left - 4, this.y(p) + this.row / 2);
-    }
-    g.textAlign = "left";
+    this.drawOctaves(g);
     if (this.lane) {
       g.fillStyle = this.back;
       g.fillRect(0, height - this.lane, left, this.lane);
@@ -195,72 +184,40 @@ class Painter {
     }
   }
 
-  drawOver(cursor, chosen, arcs, sounding) {
-    const g = this.context(this.over);
-    const { music, left, width, height } = this;
-    g.save();
-    g.beginPath();
-    g.rect(left, RULER, width - left, height);
-    g.clip();
-    if (sounding) {
-      g.fillStyle = g.strokeStyle = this.dark ? "#fff" : "#000";
+  // Names of octaves stand on a ground of their own: where rows are low, black keys lie behind them.
+  drawOctaves(g) {
+    const { music, left } = this;
+    g.font = `600 11px ${this.font}`;
+    g.textBaseline = "middle";
+    g.textAlign = "right";
+    for (let p = Math.ceil(music.low / 12) * 12; p <= music.high; p += 12) {
+      const name = noteName(p), width = g.measureText(name).width;
+      const y = clamp(this.y(p) + this.row / 2, RULER + 7, this.height - this.lane - 8);
+      g.fillStyle = this.dark ? "#d9d4ca" : "#ffffff";
+      g.fillRect(left - width - 8, y - 6.5, width + 7, 13);
+      g.fillStyle = "#2a251d";
+      g.fillText(name, left - 4, y + 0.5);
+    }
+    g.textAlign = "left";
+    g.font = `10px ${this.font}`;
+  }
+
+  // The notes of the mini-map are drawn once; a frame only moves the window over them.
+  drawMini(anew) {
+    const { music, view, mini } = this, w = mini.clientWidth, h = mini.clientHeight, scale = w / music.seconds;
+    if (anew || this.small.width !== mini.width) {
+      const g = this.context(this.small, w, h), paths = new Map();
+      g.fillStyle = this.ink(0.03);
+      g.fillRect(0, 0, w, h);
       for (let i = 0; i < music.count; i++) {
-        if (music.on[i] <= cursor && music.off[i] > cursor) this.outline(g, i, 0.55, 1);
+        const colour = this.colour(i), shown = music.muted.has(music.track[i]) ? this.ink(0.15) : colour;
+        if (!paths.has(shown)) paths.set(shown, new Path2D());
+        paths.get(shown).rect(music.on[i] * scale, 3 + ((music.high - music.pitch[i]) / (music.high - music.low + 1)) * (h - 6), Math.max(1, (music.off[i] - music.on[i]) * scale), 1.5);
       }
+      for (const [colour, path] of paths) { g.fillStyle = colour; g.fill(path); }
     }
-    for (const arc of arcs) this.drawArc(g, arc, chosen);
-    if (chosen >= 0) {
-      this.drawNote(g, chosen, true);
-      g.strokeStyle = this.text;
-      this.outline(g, chosen, 1, 2.5);
-    }
-    g.restore();
-    const x = this.x(cursor);
-    if (x >= left - 1 && x <= width) {
-      g.fillStyle = this.mark;
-      g.fillRect(x - 0.75, 4, 1.75, height);
-      g.beginPath();
-      g.moveTo(x - 6, 0); g.lineTo(x + 6, 0); g.lineTo(x, 9);
-      g.fill();
-    }
-  }
-
-  outline(g, i, alpha, line) {
-    const { music } = this;
-    g.globalAlpha = alpha;
-    g.lineWidth = line;
-    g.beginPath();
-    g.roundRect(this.x(music.on[i]) - 1, this.y(music.pitch[i]) - 1, Math.max(4, (music.off[i] - music.on[i]) * this.perSecond + 2), this.row + 2, 3);
-    g.stroke();
-    g.globalAlpha = 1;
-  }
-
-  drawArc(g, { to, weight, head }, chosen) {
-    const { music } = this;
-    const x0 = this.x(music.on[chosen]) + 2, y0 = this.y(music.pitch[chosen]) + this.row / 2;
-    const x1 = this.x(music.on[to]) + 2, y1 = this.y(music.pitch[to]) + this.row / 2;
-    const lift = Math.min(y0, y1) - 18 - Math.min(110, Math.abs(x0 - x1) * 0.28) - head * 3;
-    g.strokeStyle = this.heads[head % 8];
-    g.globalAlpha = 0.35 + 0.65 * Math.min(1, weight * 2);
-    g.lineWidth = 1 + 3.5 * Math.min(1, weight * 1.5);
-    g.beginPath();
-    g.moveTo(x0, y0);
-    g.bezierCurveTo(x0 + (x1 - x0) * 0.2, Math.max(lift, RULER + 4), x0 + (x1 - x0) * 0.8, Math.max(lift, RULER + 4), x1, y1);
-    g.stroke();
-    this.drawNote(g, to, true);
-    this.outline(g, to, 1, 1.5);
-  }
-
-  drawMini() {
-    const g = this.context(this.mini);
-    const { music, view } = this;
-    const w = this.mini.clientWidth, h = this.mini.clientHeight, scale = w / music.seconds;
-    g.fillStyle = this.ink(0.03);
-    g.fillRect(0, 0, w, h);
-    for (let i = 0; i < music.count; i++) {
-      g.fillStyle = this.colour(i);
-      g.fillRect(music.on[i] * scale, 3 + ((music.high - music.pitch[i]) / (music.high - music.low + 1)) * (h - 6), Math.max(1, (music.off[i] - music.on[i]) * scale), 1.5);
-    }
+    const g = this.context(mini, w, h);
+    g.drawImage(this.small, 0, 0, w, h);
     if (view.to - view.from < music.seconds - 0.01) {
       g.fillStyle = this.ink(0.1);
       g.fillRect(view.from * scale, 0, (view.to - view.from) * scale, h);
@@ -268,17 +225,5 @@ class Painter {
       g.lineWidth = 2;
       g.strokeRect(view.from * scale + 1, 1, (view.to - view.from) * scale - 2, h - 2);
     }
-  }
-
-  hit(x, y) {
-    const { music } = this;
-    let best = -1, near = 7;
-    for (let i = 0; i < music.count; i++) {
-      const dx = Math.max(this.x(music.on[i]) - x, x - this.x(music.off[i]), 0);
-      const dy = Math.max(this.y(music.pitch[i]) - y, y - this.y(music.pitch[i]) - this.row, 0);
-      const d = Math.hypot(dx, dy);
-      if (d < near || (d === 0 && best >= 0 && music.on[i] > music.on[best])) { near = d; best = i; }
-    }
-    return x < this.left || y < RULER ? -1 : best;
   }
 }

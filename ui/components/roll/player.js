@@ -25,7 +25,8 @@ const player = {
   attach(piece) {
     const { audio } = this;
     this.mute = !piece.audio && !piece.live;
-    this.ready = false;
+    this.ready = audio.muted = false;
+    this.heard = piece.audio;
     if (piece.audio) audio.src = piece.audio;
     else audio.removeAttribute("src");
     audio.load();
@@ -40,14 +41,24 @@ const player = {
   },
 
   awake() {
-    this.context ??= new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
+    if (!this.context) {
+      this.context = new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
+      this.output = new GainNode(this.context, { gain: this.volume.gain });
+      this.output.connect(this.context.destination);
+    }
     this.context.resume();
+  },
+
+  // One loudness for the file that is kept and for what is heard while it is made.
+  loud(gain) {
+    this.audio.volume = gain;
+    this.output?.gain.setTargetAtTime(gain, this.context.currentTime, 0.01);
   },
 
   playLive(options) {
     const { piece } = this.music;
     this.awake();
-    this.stream ??= new LiveSound(this.context, this.address, (state) => this.liveChanged(state));
+    this.stream ??= new LiveSound(this.output, this.address, (state) => this.liveChanged(state));
     this.stream.start(this.cursor, { skipSilence: this.cursor === 0 && piece.promptEnd === 0, ...options });
   },
 
@@ -81,7 +92,7 @@ const player = {
 
   // Nobody knows this piece any more: it is said, and not asked for again.
   lose() {
-    if (this.lost) return;
+    if (this.lost || !this.music) return;
     this.lost = this.mute = true;
     this.status(this.say.gone, true);
     this.buttons();
@@ -149,6 +160,7 @@ const player = {
       const { error } = await answer.json();
       if (error) why = ` ${error.message} ${error.hint}`;
     } catch { /* the server itself is gone, which the page says */ }
+    if (!this.music) return; // its visitor has gone on
     this.status(this.say.mute + why, true);
     this.trigger("done", this.music.piece.id); // so that the page says it too
   },
@@ -157,7 +169,8 @@ const player = {
     try {
       const { warnings, gain } = await (await fetch(this.music.piece.audio.replace(/\.\w+$/, ""))).json();
       if (gain) this.stream?.settle(gain);
-      if (warnings.length) this.status(warnings.join(" "));
+      // What is muted was just said, and the sound without it is what was loaded.
+      if (warnings.length && !this.music.muted.size) this.status(warnings.join(" "));
     } catch { /* only remarks are lost */ }
   },
 };

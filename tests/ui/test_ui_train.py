@@ -1,0 +1,382 @@
+"""The page *Train*, without a browser: what is chosen, begun, shown, refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import mido
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from musicgen.assets import asset_dir
+from musicgen.studio.desk import TrainingDesk
+from musicgen.studio.estimates import Estimate
+from musicgen.studio.orders import training_order
+from musicgen.studio.places import HOME_VARIABLE, runs_folder
+from musicgen.studio.runs import Runs
+from musicgen.studio.status import TrainingStatus
+from musicgen.ui import resources, strings
+from musicgen.ui import training_strings as words
+from musicgen.ui.markup import plain
+from musicgen.ui.views import corpus as corpus_view
+from musicgen.ui.views import music as music_view
+
+NAME = "20260101-000000-" + 32 * "a"
+LATER = "20260102-000000-" + 32 * "b"
+
+
+@pytest.fixture
+def home(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(resources.MODEL_VARIABLE, str(tiny_model))
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    resources.studio.cache_clear()
+    return tmp_path
+
+
+def draw() -> None:
+    import streamlit as st
+
+    from musicgen.ui.views import train
+
+    st.session_state["pages"] = {}
+    train.page()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return AppTest.from_function(draw, default_timeout=60)
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list:
+    """Return a list of the orders that were given, none of which is begun."""
+    orders: list = []
+
+    def note(self: Runs, desk: TrainingDesk):
+        orders.append(desk.order())
+        desk.write_status(TrainingStatus(state="finished"))
+        return self.view(desk.folder.name)
+
+    monkeypatch.setattr(Runs, "_spawn", note)
+    return orders
+
+
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> list[list[dict]]:
+    """Return what the tables of files were given, one after the other."""
+    given: list[list[dict]] = []
+    monkeypatch.setattr(corpus_view, "files", given.append)
+    return given
+
+
+def lay_run(name: str, model: Path | None = None, **status) -> TrainingDesk:
+    """Write down a run as its process would have."""
+    desk = TrainingDesk(folder=runs_folder() / name)
+    (desk.run / "best").mkdir(parents=True)
+    desk.write_order(
+        training_order("music", title=f"<b>{name[:8]}</b>", preset="tiny", minutes=2, begun_s=0.0)
+    )
+    desk.write_status(TrainingStatus(**status))
+    steps = [{"step": step, "loss": 9.0 - step / 100} for step in range(1, 801)]
+    validations = [
+        {"step": 400, "validation_loss": 7.2, "validation_bits_per_note": 12.1},
+        {"step": 800, "validation_loss": 7.5, "validation_bits_per_note": 12.5},
+    ]
+    lines = [json.dumps(line) for line in (*steps, *validations)]
+    (desk.run / "metrics.jsonl").write_text("\n".join(lines) + '\n{"step": 801, "lo')
+    if model is not None:
+        for file in model.iterdir():
+            (desk.run / "best" / file.name).write_bytes(file.read_bytes())
+    return desk
+
+
+def test_a_run_stands_as_its_files_say(home: Path, tiny_model: Path) -> None:
+    lay_run(NAME, tiny_model, state="finished", step=800, steps=800, bits_per_note=12.5)
+    lay_run(LATER, state="training", step=800, steps=900)
+    room = resources.studio().training
+    done, gone = room.standing(NAME), room.standing(LATER)
+    assert done is not None
+    assert gone is not None
+    assert (done["state"], done["active"]) == ("finished", False)
+    assert len(done["curve"]["steps"]) <= 300
+    assert done["curve"]["steps"][-1] == 800
+    assert done["curve"]["held_out"] == (7.2, 7.5)
+    # Guards a figure of the last model beside a button that uses the best one.
+    assert done["bits_per_note"] == 12.1
+    # Guards a figure without anything to hold it against.
+    beside = done["beside"]
+    assert (round(beside["blind"], 1), beside["first"]) == (28.3, 12.1)
+    assert 11 < beside["piano"] < 12
+    # Nobody holds its lock: a page must not wait for a process that was killed.
+    assert (gone["state"], gone["active"]) == ("lost", False)
+    assert [model.folder.parent.parent.name for model in room.models()] == [NAME]
+    assert room.standing("..") is None
+
+
+def test_what_is_shown_is_what_a_page_may_know(home: Path) -> None:
+    """Guards NaN, infinities and paths in what is sent to a browser."""
+    lay_run(NAME, state="failed", error="It broke.", hint="Mend it.")
+    told = resources.studio().training.standing(NAME)
+    assert str(home) not in json.dumps(told, allow_nan=False)
+
+
+def test_an_empty_page_says_what_to_do(home: Path, page: AppTest) -> None:
+    page.run()
+    assert not page.exception
+    assert words.EMPTY in [info.value for info in page.info]
+    assert go(page).disabled
+
+
+def test_files_become_an_order(
+    home: Path, page: AppTest, begun: list, tables: list[list[dict]]
+) -> None:
+    page.run()
+    files = sorted((asset_dir("data") / "starter").glob("*.mid"))[:3]
+    given = [(file.name, file.read_bytes(), "audio/midi") for file in files]
+    page.file_uploader[0].set_value(given).run()
+    assert not page.exception
+    assert page.file_uploader[0].value == [], "what was taken in is let go"
+    assert [line["kept"] for line in tables[-1]] == [True] * 3
+    page.button_group(key="train_size").set_value("tiny").run()
+    n_tables = len(tables)
+    go(page).click().run()
+    assert not page.exception
+    (order,) = begun
+    assert (order.recipe.preset, order.recipe.minutes, order.start_from) == ("tiny", 20.0, None)
+    assert order.recipe.sample_minutes is not None
+    laid = sorted(Path(order.music).iterdir())
+    assert [file.read_bytes() for file in laid] == [file.read_bytes() for file in files]
+    assert Path(order.music).parent.parent == runs_folder()
+    # The files are still on the page, so another run can be made of them, which has its own.
+    assert len(tables) == n_tables, "the run is looked at now"
+    assert "**3 files**" in "".join(caption.value for caption in page.caption)
+    go(page).click().run()
+    assert not page.exception
+    assert len({order.music for order in begun}) == 2
+    assert len(list(Path(begun[1].music).iterdir())) == 3
+    next(b for b in page.button if b.label == words.CLEAR).click().run()
+    assert go(page).disabled
+    assert len(list(Path(begun[1].music).iterdir())) == 3
+
+
+def test_a_reload_finds_what_was_laid(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch, tables: list[list[dict]]
+) -> None:
+    """Guards: a reload before the press on Train forgot the files."""
+    visitor = 32 * "c"
+    monkeypatch.setattr(music_view, "visitor", lambda: visitor)
+    file = sorted((asset_dir("data") / "starter").glob("*.mid"))[0]
+    page.run()
+    page.file_uploader[0].set_value([(file.name, file.read_bytes(), "audio/midi")]).run()
+    after = AppTest.from_function(draw, default_timeout=60).run()
+    assert not go(after).disabled
+    assert len(tables[-1]) == 1
+    # More files are looked over, too: the folder has the same name then.
+    second = sorted((asset_dir("data") / "starter").glob("*.mid"))[1]
+    given = [(second.name, second.read_bytes(), "audio/midi")]
+    after.file_uploader[0].set_value(given).run()
+    assert len(tables[-1]) == 2
+
+
+def test_the_form_shows_the_run_at_work(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards: a reload showed Small and 20 minutes while a tiny run of two trained."""
+    desk = lay_run(NAME, state="starting")
+    page.run()
+    assert not page.exception
+    size, time_ = page.button_group(key="train_size"), page.select_slider(key="train_minutes")
+    assert (size.value, time_.value) == ("tiny", 2)
+    assert (size.disabled, time_.disabled) == (True, True)
+    assert page.text_input(key="train_path").value == "music"
+    desk.write_status(TrainingStatus(state="finished"))
+    page.run()
+    size, time_ = page.button_group(key="train_size"), page.select_slider(key="train_minutes")
+    assert (size.value, time_.value) == ("tiny", 2), "so another run can be made alike"
+    assert (size.disabled, time_.disabled) == (False, False)
+
+
+def test_the_shipped_model_can_be_begun_with(home: Path, page: AppTest, begun: list) -> None:
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(asset_dir("data") / "starter")
+    page.session_state["train_begin"] = words.A_MODEL
+    page.run()
+    assert not any(group.key == "train_size" for group in page.button_group)
+    go(page).click().run()
+    assert begun[0].start_from == "piano"
+    assert begun[0].music == str(asset_dir("data") / "starter")
+
+
+def test_what_is_left_out_comes_first_and_names_are_text(
+    home: Path, page: AppTest, tmp_path: Path, tables: list[list[dict]]
+) -> None:
+    """Guards codes in place of words, too: "duplicate 1", "drums-left-out"."""
+    folder = tmp_path / "music"
+    folder.mkdir()
+    first = next((asset_dir("data") / "starter").glob("*.mid")).read_bytes()
+    (folder / "a.mid").write_bytes(first)
+    (folder / "b.mid").write_bytes(first)
+    (folder / "c <script>.mid").write_bytes(b"<!DOCTYPE html><html></html>")
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(folder)
+    page.run()
+    assert not tables
+    next(b for b in page.button if b.label == words.LOOK).click().run()
+    table = tables[-1]
+    assert [line["what"] for line in table] == ["the same file again", "a web page", "kept"]
+    assert all(line["why"] for line in table)
+    # Guards advice that came when the run was under way already.
+    assert "little to learn music from" in page.info[0].value
+    assert "--" not in page.info[0].value
+    page.button_group(key="train_begin").set_value(words.A_MODEL).run()
+    assert not page.info
+    told = "".join(caption.value for caption in page.caption)
+    assert plain("2 left out: the same file again (1), a web page (1).") in told
+
+
+def test_a_warning_is_said_once(home: Path, page: AppTest, tmp_path: Path) -> None:
+    """Guards warnings that stood twice above the table."""
+    source = sorted((asset_dir("data") / "starter").glob("*.mid"))[0]
+    score = mido.MidiFile(str(source))
+    for track in score.tracks:
+        for message in track:
+            if message.type in ("note_on", "note_off"):
+                message.note += 2
+    for side in ("train", "dev"):
+        (tmp_path / "music" / side).mkdir(parents=True)
+    shutil.copy(source, tmp_path / "music" / "train" / "a.mid")
+    score.save(str(tmp_path / "music" / "dev" / "b.mid"))
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = page.session_state["train_looked"] = str(tmp_path / "music")
+    page.run()
+    assert "".join(caption.value for caption in page.caption).count("on both sides") == 1
+
+
+def test_a_folder_that_is_not_there(home: Path, page: AppTest, begun: list) -> None:
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(home / "nowhere")
+    page.run()
+    go(page).click().run()
+    assert plain(words.NO_FOLDER) in page.error[0].value
+    assert begun == []
+
+
+def test_a_run_can_be_used_gone_on_with_and_removed(
+    home: Path, page: AppTest, tiny_model: Path
+) -> None:
+    desk = lay_run(NAME, tiny_model, state="stopped", step=5, steps=10)
+    lay_run(LATER, state="finished", step=9, steps=9)
+    page.session_state["train_run"] = NAME
+    page.run()
+    assert not page.exception
+    assert {words.USE, words.GO_ON, words.REMOVE_YES} <= {b.label for b in page.button}
+    assert "<b>" not in "".join(m.value for m in page.markdown)
+    next(b for b in page.button if b.label == words.REMOVE_YES).click().run()
+    assert not desk.folder.exists()
+    assert not page.exception
+
+
+@pytest.mark.parametrize("label", [words.STOP, words.GO_ON])
+def test_the_first_press_in_a_page_from_before_a_restart(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch, label: str
+) -> None:
+    """Guards presses that a studio started anew did not hear: it knows no page's callbacks yet."""
+    pressed: list[str] = []
+    monkeypatch.setattr(Runs, "stop", lambda self, name: pressed.append(name))
+    monkeypatch.setattr(Runs, "go_on", lambda self, name: pressed.append(name))
+    desk = lay_run(NAME, state="starting" if label == words.STOP else "stopped")
+    desk.ask_to_stop(False)
+    page.run()
+    button = next(b for b in page.button if b.label == label)
+    after = AppTest.from_function(draw, default_timeout=60)
+    after._run(button.click().root.get_widget_states())  # as the browser says it to a new session
+    assert not after.exception
+    assert pressed == [NAME]
+
+
+def test_what_others_reach_does_not_train(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards a server's folders from whoever can open the page."""
+    monkeypatch.setattr("musicgen.ui.launch.is_local", lambda host: False)
+    page.run()
+    assert [info.value for info in page.info] == [words.ELSEWHERE]
+    assert not page.button
+
+
+def test_a_trained_model_is_offered_in_create(home: Path, root: Path, tiny_model: Path) -> None:
+    app = AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60).run()
+    assert not any(box.label == strings.MODEL for box in app.selectbox)
+    desk = lay_run(NAME, tiny_model, state="finished")
+    app.run()
+    app.selectbox(key="model").set_value(str(desk.run / "best")).run()
+    app.session_state["length"] = 5
+    next(b for b in app.button if b.label == strings.GENERATE).click().run()
+    settled(app)
+    assert not app.exception
+    assert not app.error
+    (piece,) = app.session_state["desk"].takes
+    assert piece.model == str(desk.run / "best")
+    # Its attention is asked of the model that made it; and a removed model is not offered any more.
+    assert resources.studio().gaze(piece) is not None
+    resources.studio().training.runs.remove(NAME)
+    app.run()
+    assert not app.exception
+    assert app.session_state["model"] is None
+
+
+def settled(app: AppTest) -> None:
+    until = time.monotonic() + 60
+    while any(button.label in (strings.STOP, strings.STOPPING) for button in app.button):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+        app.run()
+
+
+def go(page: AppTest):
+    return next(button for button in page.button if button.label == words.GO)
+
+
+def test_sizes_are_tried_out_at_a_press(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = (estimated("tiny", 900), estimated("medium", None))
+    asked: list[str | None] = []
+
+    def estimate(folder: str, minutes: float, *, start_from: str | None) -> tuple[Estimate, ...]:
+        asked.append(start_from)
+        return tried if start_from is None else (estimated("piano", 40),)
+
+    monkeypatch.setattr("musicgen.studio.estimates.estimate", estimate)
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(asset_dir("data") / "starter")
+    page.run()
+    next(b for b in page.button if b.label == words.LOOK).click().run()
+    next(b for b in page.button if b.label == words.TRY).click().run()
+    assert not page.exception
+    table = page.dataframe[0].value
+    assert list(table[words.SIZE]) == ["Tiny", "Medium"]
+    assert list(table[words.COLUMN_STEPS]) == ["900", "–"]
+    # Another time is another question.
+    page.select_slider(key="train_minutes").set_value(60).run()
+    assert not page.dataframe
+    # Going on with a model can be tried, too.
+    page.button_group(key="train_begin").set_value(words.A_MODEL).run()
+    next(b for b in page.button if b.label == words.TRY).click().run()
+    assert list(page.dataframe[0].value[words.SIZE]) == [words.A_MODEL]
+    assert asked == [None, "piano"]
+
+
+def estimated(size: str, steps: int | None) -> Estimate:
+    return Estimate(
+        size=size,
+        parameters=1_000_000,
+        verdict="fits",
+        seconds_per_step=None if steps is None else 0.5,
+        steps=steps,
+        epochs=None if steps is None else 1.5,
+        memory_bytes=None if steps is None else 10**9,
+    )

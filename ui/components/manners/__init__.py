@@ -1,0 +1,18 @@
+"""What every page does for the keyboard that Streamlit does not; nothing of it is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from musicgen.ui.components.shared import shared
+
+_HERE = Path(__file__).resolve().parent
+_HTML = (_HERE / "manners.html").read_text(encoding="utf-8")
+_JS = "\n".join([shared("words.js"), (_HERE / "manners.js").read_text(encoding="utf-8")])
+
+
+def manners() -> None:
+    """Teach them to the page that is being drawn."""
+    component("musicgen_manners", html=_HTML, css="", js=_JS)(key="manners")

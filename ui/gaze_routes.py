@@ -1,0 +1,111 @@
+"""The addresses of attention: what the heads look at, for the page and as files to take home.
+
+As all our own addresses they only answer GET, only to names of 128 random bits, and change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from musicgen.errors import MusicgenError
+from musicgen.ui.gaze_bytes import map_bytes
+from musicgen.ui.gaze_views import Choice, is_form, is_view, view_file
+from musicgen.ui.resources import studio
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from musicgen.ui.gaze import Gaze
+    from musicgen.ui.pieces import Piece
+
+_PRIVATE: Final = {"Cache-Control": "private, max-age=3600"}
+_BYTES: Final = "application/octet-stream"
+_TYPES: Final = {"png": "image/png", "svg": "image/svg+xml", "csv": "text/csv; charset=utf-8"}
+
+
+def look(request: Request) -> Response:
+    """Answer with all attention from and to one note; with nothing where the model saw none."""
+    piece = studio().shelf.get(request.path_params["name"])
+    if piece is None:
+        return Response(status_code=404)
+    try:
+        found = studio().look(piece, request.path_params["note"])
+    except MusicgenError as error:
+        return JSONResponse(error.as_dict(), status_code=503)
+    if found is None:
+        return Response(status_code=204, headers=_PRIVATE)
+    # What is named audio, Streamlit does not compress: these are numbers, and small.
+    return Response(found, media_type="audio/x-attention", headers=_PRIVATE)
+
+
+def facts(request: Request) -> Response:
+    """Answer with the events, bars and habits of a part of a piece."""
+    return _of_page(request, lambda gaze, _: JSONResponse(gaze.facts(), headers=_PRIVATE))
+
+
+def tiles(request: Request) -> Response:
+    """Answer with the small maps of all layers and heads."""
+    return _of_page(
+        request, lambda gaze, _: Response(gaze.tiles(), media_type=_BYTES, headers=_PRIVATE)
+    )
+
+
+def large_map(request: Request) -> Response:
+    """Answer with one map of the heads that are chosen, compressed."""
+    choice = Choice.of(request.query_params)
+    if choice is None:
+        return Response(status_code=404)
+
+    def answer(gaze: Gaze, _piece: Piece) -> Response:
+        weights = gaze.combined(choice.layers, choice.heads, choice.one_way, by_bars=choice.by_bars)
+        headers = {**_PRIVATE, "Content-Encoding": "gzip"}
+        return Response(map_bytes(weights), media_type=_BYTES, headers=headers)
+
+    return _of_page(request, answer)
+
+
+def export(request: Request) -> Response:
+    """Answer with a view as a file."""
+    view, form = request.path_params["view"], request.path_params["form"]
+    choice = Choice.of(request.query_params)
+    note = request.query_params.get("note", "")
+    if choice is None or not (is_view(view) and is_form(form)):
+        return Response(status_code=404)
+    number = int(note) if note.isascii() and note.isdigit() and len(note) < 10 else None
+
+    def answer(gaze: Gaze, piece: Piece) -> Response:
+        data = view_file(gaze, piece, choice, view=view, form=form, note=number)
+        if data is None:
+            return Response(status_code=404)
+        name = f"musicgen-{piece.file_stem}-{view}.{form}"
+        disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(data, media_type=_TYPES[form], headers={**_PRIVATE, **disposition})
+
+    return _of_page(request, answer)
+
+
+def _of_page(request: Request, answer: Callable[[Gaze, Piece], Response]) -> Response:
+    piece = studio().shelf.get(request.path_params["name"])
+    if piece is None:
+        return Response(status_code=404)
+    try:
+        return answer(studio().gaze(piece, request.path_params["page"]), piece)
+    except MusicgenError as error:
+        return JSONResponse(error.as_dict(), status_code=503)
+    except IndexError:
+        return Response(status_code=404)
+
+
+def gaze_routes() -> list[Route]:
+    """Return the addresses of attention."""
+    return [
+        Route("/attention/{name}/note/{note:int}", look, methods=["GET"]),
+        Route("/attention/{name}/{page:int}", tiles, methods=["GET"]),
+        Route("/attention/{name}/{page:int}/facts", facts, methods=["GET"]),
+        Route("/attention/{name}/{page:int}/map", large_map, methods=["GET"]),
+        Route("/attention/{name}/{page:int}/{view}.{form}", export, methods=["GET"]),
+    ]

@@ -1,0 +1,173 @@
+"""Every English sentence of the page *Train*."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TRAIN: Final = "Train"
+LEDE: Final = (
+    "A symbolic model of your own music: from MIDI files to something that plays like them"
+)
+ELSEWHERE: Final = (
+    "Training is offered to the computer that the studio runs on: it reads folders there and keeps "
+    "it busy for hours. Start the studio without --host and --behind, or use `musicgen train`."
+)
+
+MUSIC: Final = "Your music"
+FILES: Final = "Files"
+FOLDER: Final = "A folder"
+UPLOAD: Final = "MIDI files, or zips of them"
+UPLOAD_HELP: Final = (
+    "Twenty pieces are a beginning; hours of music make a model worth hearing. A whole folder can "
+    "be dropped here, or zipped before; what lies on this computer can be named under *A folder*."
+)
+CLEAR: Final = "Clear"
+CLEAR_HELP: Final = "Take these files off the page"
+PATH: Final = "Folder on this computer"
+PATH_HELP: Final = "It is read at any depth, and never changed."
+NO_FOLDER: Final = "There is no such folder."
+LOOK: Final = "Look it over"
+TABLE: Final = {
+    "table": "What becomes of each file",
+    "file": "File",
+    "what": "What becomes of it",
+    "notes": "Notes",
+}
+NOTHING_FOUND: Final = "The folder was not read to its end."
+LOOKING: Final = "Looking at the music …"
+
+TRY: Final = "How long, how much memory?"
+TRY_HELP: Final = "Tries a few steps on this computer; nothing is trained yet."
+TRYING: Final = "Trying a few steps: about half a minute …"
+COLUMN_PARAMETERS: Final = "Parameters"
+COLUMN_STEP: Final = "A step"
+COLUMN_STEPS: Final = "Steps"
+COLUMN_READ: Final = "Reads the music"
+COLUMN_MEMORY: Final = "Memory"
+COLUMN_VERDICT: Final = "On this computer"
+
+SIZE: Final = "Size of the model"
+SIZES: Final = {"tiny": "Tiny", "small": "Small", "medium": "Medium"}
+BEGIN: Final = "Begin with"
+NOTHING: Final = "Nothing"
+A_MODEL: Final = "The piano model"
+BEGIN_HELP: Final = (
+    "From nothing it learns your music alone. From the piano model it begins with what that knows, "
+    "which helps where there is little music; the size is that model's, and so is its licence."
+)
+TIME: Final = "Time"
+TIME_HELP: Final = (
+    "The run is planned for this long, and best at its end. It can be stopped before, and gone on "
+    "with. Longer is better: the piano model took three hours on one core."
+)
+MINUTES: Final = (1, 2, 5, 10, 20, 30, 60, 120, 240, 480)
+GO: Final = "Train"
+GO_FIRST: Final = "Add some music first."
+STOP: Final = "Stop and keep"
+STOPPING: Final = "Stopping …"
+GO_ON: Final = "Go on"
+USE: Final = "Use in Create"
+IN_USE: Final = "Used in Create"
+REMOVE: Final = "Remove"
+REMOVE_SURE: Final = "This removes the run with all that it learned. It cannot be undone."
+REMOVE_YES: Final = "Remove it"
+RUNS: Final = "Runs"
+EMPTY: Final = (
+    "Add MIDI files on the left. You will see here which of them can be used, then how the model "
+    "learns: its loss falls, and pieces that it makes on the way can be heard. Training goes on "
+    "when this page or the studio is closed."
+)
+
+# What the board says; it gets these with its data.
+BOARD: Final = {
+    "states": {
+        "starting": "Beginning …",
+        "reading": "Reading the music … {files_done} of {files} files",
+        "measuring": "Finding out how long a step takes …",
+        "training": "Training",
+        "stopped": "Stopped; what it learned is kept",
+        "finished": "Finished",
+        "failed": "It could not be trained",
+        "lost": "Its process is gone; what was saved is kept",
+    },
+    "progress": "Steps done",
+    "step": "step",
+    "bits": "best bits a note, held out",
+    "bitsBlind": "a blind guess: {n}",
+    "bitsFirst": "this run's first look: {n}",
+    "bitsPiano": "the piano model on its own music: {n}",
+    "left": "left",
+    "speed": "events a second",
+    "parameters": "parameters",
+    "seconds": "{n} s",
+    "minutes": "{n} min",
+    "hours": "{n} h",
+    "train": "training loss",
+    "held": "held-out loss",
+    "axes": "bits an event over steps: lower is better",
+    "curve": "Loss over {steps} steps, now at step {step}; held out at best: {bits} bits a note",
+    "samples": "Made on the way",
+    "gone": "That run is gone: it was removed.",
+    "lost": "The studio does not answer. Is it still running in the terminal?",
+}
+
+
+def minutes(number: int) -> str:
+    """Say a time that a run may take."""
+    return f"{number} min" if number < 60 else f"{number // 60} h"
+
+
+def sample_title(step: str) -> str:
+    """Name a piece that was made on the way."""
+    return f"Step {step}"
+
+
+def measured(value: float | None, form: str) -> str:
+    """Say a number; a dash where it could not be measured."""
+    return "–" if value is None else form.format(value)
+
+
+def more_files(number: int) -> str:
+    """Say how many files a table does not show."""
+    return f"and {files(number)} more; `musicgen corpus` has a line for each"
+
+
+def files(number: int) -> str:
+    """Say a number of files."""
+    return "1 file" if number == 1 else f"{number:,} files"
+
+
+def laid(title: str, n_bytes: int) -> str:
+    """Say what was taken in.
+
+    Args:
+        title: What it is called, escaped.
+        n_bytes: How much it is.
+    """
+    return f"**{title}** · {size(n_bytes)}"
+
+
+def size(n_bytes: int) -> str:
+    """Say how large files are, in the unit of the uploader's own figures."""
+    return f"{n_bytes / 2**20:.1f} MB" if n_bytes >= 2**20 else f"{max(1, n_bytes >> 10)} kB"
+
+
+def run_label(title: str, begun: str) -> str:
+    """Tell a run from others of the same title.
+
+    Args:
+        title: What it is called; foreign text.
+        begun: When it was begun, in words.
+    """
+    return f"{title} · {begun}"
+
+
+def run_title(music: str, begin: str, time: str) -> str:
+    """Name a run.
+
+    Args:
+        music: What it is trained on; foreign text, to be escaped on the page.
+        begin: The size of its model, or what it begins with.
+        time: How long it is planned for.
+    """
+    return f"{music} · {begin} · {time}"

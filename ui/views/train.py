@@ -1,0 +1,184 @@
+"""The page *Train*: music, size and time on the left; the run and what it learns on the right."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from musicgen.errors import MusicgenError
+from musicgen.files import is_folder
+from musicgen.ui import launch
+from musicgen.ui import training_strings as strings
+from musicgen.ui.markup import plain
+from musicgen.ui.resources import studio
+from musicgen.ui.training import TrainingRoom
+from musicgen.ui.views.corpus import corpus_table
+from musicgen.ui.views.music import Chosen, chosen, music
+from musicgen.ui.views.run import run_stage
+from musicgen.ui.views.sizes import sizes_table
+
+if TYPE_CHECKING:
+    from musicgen.studio.runs import RunView
+
+_DEFAULTS = {
+    "train_music": strings.FILES,
+    "train_begin": strings.NOTHING,
+    "train_size": "small",
+    "train_minutes": 20,
+}
+
+
+def page() -> None:
+    """Draw the page."""
+    with st.container(key="head", gap=None):
+        st.title(strings.TRAIN, anchor=False)
+        st.markdown(strings.LEDE)
+    if not launch.is_for_this_computer():
+        st.info(strings.ELSEWHERE, icon=":material/info:")
+        return
+    room = studio().training
+    runs = room.runs.all()
+    busy = next((run for run in runs if run.is_active), None)
+    left, right = st.columns([1, 3], gap="large")
+    with left, st.container(key="training"):
+        _settings(room, busy)
+    with right:
+        _stage(room, runs, busy)
+
+
+def _settings(room: TrainingRoom, busy: RunView | None) -> None:
+    is_new = "train_music" not in st.session_state
+    for name, value in _DEFAULTS.items():
+        st.session_state.setdefault(name, value)
+    if busy is not None:
+        _as_ordered(busy, folder=is_new and not room.runs.is_laid(busy.order.music))
+    music(room)
+    is_busy = busy is not None
+    st.segmented_control(
+        strings.BEGIN,
+        [strings.NOTHING, strings.A_MODEL],
+        key="train_begin",
+        required=True,
+        width="stretch",
+        help=strings.BEGIN_HELP,
+        disabled=is_busy,
+    )
+    if st.session_state["train_begin"] == strings.NOTHING:
+        st.segmented_control(
+            strings.SIZE,
+            list(strings.SIZES),
+            key="train_size",
+            required=True,
+            format_func=lambda name: strings.SIZES[name],
+            width="stretch",
+            disabled=is_busy,
+        )
+    st.select_slider(
+        strings.TIME,
+        strings.MINUTES,
+        key="train_minutes",
+        format_func=strings.minutes,
+        help=strings.TIME_HELP,
+        disabled=is_busy,
+    )
+    _button(room, busy)
+
+
+def _as_ordered(run: RunView, *, folder: bool) -> None:
+    """Show the settings of the run at work; they stay when it has ended.
+
+    Args:
+        run: It.
+        folder: Whether its music is a folder of somebody's own, to be shown on a new page.
+    """
+    state, recipe = st.session_state, run.order.recipe
+    if folder:
+        state["train_music"], state["train_path"] = strings.FOLDER, run.order.music
+    is_fresh = run.order.start_from is None
+    state["train_begin"] = strings.NOTHING if is_fresh else strings.A_MODEL
+    if recipe.preset in strings.SIZES:
+        state["train_size"] = recipe.preset
+    minutes = recipe.minutes or _DEFAULTS["train_minutes"]
+    state["train_minutes"] = min(strings.MINUTES, key=lambda each: abs(each - minutes))
+
+
+def _button(room: TrainingRoom, busy: RunView | None) -> None:
+    """Offer to begin, or to stop what is at work.
+
+    What is pressed is asked of the buttons, not told by them: a studio that was started anew does
+    not know the callbacks of a page that is still open, and would lose its first press.
+    """
+    if busy is not None:
+        stopping = st.session_state.get("train_stopping") == busy.name
+        if st.button(
+            strings.STOPPING if stopping else strings.STOP,
+            key="train_stop",
+            type="primary",
+            icon=":material/stop_circle:",
+            width="stretch",
+            disabled=stopping,
+        ):
+            _stop(room, busy.name)
+            st.rerun()
+        return
+    wanted = chosen(room)
+    if st.button(
+        strings.GO,
+        key="train_go",
+        type="primary",
+        icon=":material/model_training:",
+        width="stretch",
+        disabled=wanted is None,
+        help=None if wanted is not None else strings.GO_FIRST,
+    ):
+        if wanted is not None:
+            _go(room, wanted)
+        st.rerun()
+
+
+def _go(room: TrainingRoom, wanted: Chosen) -> None:
+    state = st.session_state
+    state["train_notice"] = None
+    if not is_folder(wanted.folder):
+        state["train_notice"] = MusicgenError(strings.NO_FOLDER, hint=wanted.folder)
+        return
+    from_model = state["train_begin"] == strings.A_MODEL
+    size = None if from_model else state["train_size"]
+    begin = strings.A_MODEL if size is None else strings.SIZES[size]
+    minutes = state["train_minutes"]
+    try:
+        run = room.start(
+            wanted.folder,
+            title=strings.run_title(wanted.title, begin, strings.minutes(minutes)),
+            size=size,
+            minutes=minutes,
+            begun_s=time.time(),
+        )
+    except MusicgenError as error:
+        state["train_notice"] = error
+        return
+    state["train_run"] = run.name
+    state["train_looked"] = None
+
+
+def _stop(room: TrainingRoom, name: str) -> None:
+    st.session_state["train_stopping"] = name
+    room.runs.stop(name)
+
+
+def _stage(room: TrainingRoom, runs: tuple[RunView, ...], busy: RunView | None) -> None:
+    notice = st.session_state.get("train_notice")
+    if isinstance(notice, MusicgenError):
+        st.error(f"{plain(notice.message)} {plain(notice.hint)}", icon=":material/error:")
+    wanted = chosen(room)
+    if wanted is not None and wanted.is_shown:
+        minutes = st.session_state["train_minutes"]
+        from_model = st.session_state["train_begin"] == strings.A_MODEL
+        corpus_table(room, wanted.folder, begins_new=not from_model)
+        sizes_table(room, wanted.folder, minutes, from_model=from_model)
+    elif not runs:
+        st.info(strings.EMPTY, icon=":material/info:")
+    if runs:
+        run_stage(room, runs, busy)
