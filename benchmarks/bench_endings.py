@@ -24,6 +24,7 @@ from musicgen.generation.length import RELEASE_S
 from musicgen.generation.stream import MusicInMaking
 from musicgen.midi import NoteTable
 from musicgen.pipeline import MusicPipeline
+from musicgen.tokens import PlayedEvent
 
 
 class Listened:
@@ -60,6 +61,10 @@ class Listened:
     def mark(self) -> Mark:
         """See `TakeInMaking`."""
         return self._take.mark()
+
+    def played(self, n_made: int) -> list[PlayedEvent]:
+        """See `TakeInMaking`."""
+        return self._take.played(n_made)
 
     def step(self) -> EventMade | SteppedBack | None:
         """Make one event, and note the chance of an end in its place."""

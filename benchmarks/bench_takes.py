@@ -61,12 +61,17 @@ def main() -> None:
     options = arguments()
     model, folder = options.model, options.output
     figures: dict = {"model": model, "takes": options.takes, "date": time.strftime("%F")}
+    if options.sampling is not None:
+        figures["sampling"] = options.sampling
     rows: list[Row] = []
     wanted = {
         options.seconds: options.takes,
         **dict.fromkeys(options.lengths, options.length_takes),
     }
-    sets = {s: made.takes(model, folder, seconds=s, n_takes=n) for s, n in wanted.items()}
+    sets = {
+        s: made.takes(model, folder, seconds=s, n_takes=n, sampling=options.sampling)
+        for s, n in wanted.items()
+    }
     takes = [t for t in sets[options.seconds][: options.takes] if t.notes is not None]
     if not takes:
         raise SystemExit("not one take holds music")
@@ -84,7 +89,7 @@ def main() -> None:
     held_out = read_notes(options.corpus / "validation", None)
     if options.prompts:
         prompts = made.prompts(held_out, options.prompts)
-        rows += continuation_rows(model, folder, held_out, prompts, figures)
+        rows += continuation_rows(options, held_out, prompts, figures)
     if options.trigram_pieces:
         train = read_notes(options.corpus / "train", options.trigram_pieces)
         rows += judge_rows(takes, held_out, train, options.seconds, figures)
@@ -105,6 +110,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--lengths", type=float, nargs="*", default=[30.0, 120.0])
     parser.add_argument("--length-takes", type=int, default=20)
+    parser.add_argument("--sampling", type=json.loads, help="settings (JSON) other than its own")
     parser.add_argument("--prompts", type=int, default=200)
     parser.add_argument("--trigram-pieces", type=int, default=200, help="0: no discriminator")
     return parser.parse_args()
@@ -199,13 +205,14 @@ def length_rows(sets: dict[float, list[made.Made]], figures: dict) -> list[Row]:
 
 
 def continuation_rows(
-    model: str,
-    folder: Path,
+    options: argparse.Namespace,
     held_out: dict[str, NoteTable],
     prompts: list[Excerpt],
     figures: dict,
 ) -> list[Row]:
-    continued = made.continuations(model, folder, held_out, prompts)
+    continued = made.continuations(
+        options.model, options.output, held_out, prompts, sampling=options.sampling
+    )
     kept = [row for row, take in enumerate(continued) if take.notes is not None]
     chosen = [prompts[row] for row in kept]
     new = [whole(continued[row], made.NEW_S) for row in kept]

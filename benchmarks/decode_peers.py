@@ -108,6 +108,8 @@ class LlamaCpp:
             params.type_k = params.type_v = lib.GGML_TYPE_Q8_0
             params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
         self._context = lib.llama_init_from_model(self._model, params)
+        if not self._context:  # its int8 cache wants heads of 32, say
+            raise RuntimeError(f"llama.cpp does not take the shape {shape}")
         self._memory = lib.llama_get_memory(self._context)
         self._sampler = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         lib.llama_sampler_chain_add(self._sampler, lib.llama_sampler_init_top_p(0.95, 1))

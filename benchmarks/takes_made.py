@@ -36,20 +36,31 @@ class Made:
     facts: dict[str, Any]
 
 
-def takes(model: str, folder: Path, *, seconds: float, n_takes: int) -> list[Made]:
+def takes(
+    model: str,
+    folder: Path,
+    *,
+    seconds: float,
+    n_takes: int,
+    sampling: dict[str, Any] | None = None,
+) -> list[Made]:
     """Return takes with the seeds 1 to n, those that are missing made now."""
+    asked: dict[str, Any] = {"seconds": seconds, **(sampling or {})}
     made = []
     for seed in range(1, n_takes + 1):
         path = folder / f"takes-{seconds:g}s" / f"seed-{seed:03d}.mid"
-        made.append(
-            _kept(path, lambda seed=seed: pipeline(model).generate(seconds=seconds, seed=seed))
-        )
+        made.append(_kept(path, lambda seed=seed: pipeline(model).generate(**asked, seed=seed)))
         say(f"{seed} of {n_takes} takes of {seconds:g} s")
     return made
 
 
 def continuations(
-    model: str, folder: Path, pieces: dict[str, NoteTable], prompts: list[Excerpt]
+    model: str,
+    folder: Path,
+    pieces: dict[str, NoteTable],
+    prompts: list[Excerpt],
+    *,
+    sampling: dict[str, Any] | None = None,
 ) -> list[Made]:
     """Return a continuation of each prompt, without the prompt; seeds from 1 on."""
     made = []
@@ -63,6 +74,7 @@ def continuations(
                 only_new=True,
                 seconds=NEW_S,
                 seed=seed,
+                **(sampling or {}),
             )
 
         made.append(_kept(path, make))

@@ -24,9 +24,10 @@ from musicgen.corpus import Piece
 from musicgen.model import Decoder
 from musicgen.tokens import get_tokenizer
 from musicgen.training import TrainingRecipe
+from musicgen.training.batches import plain_batch
 from musicgen.training.optim import make_optimizers
-from musicgen.training.step import make_loss, optimizer_step
-from musicgen.training.windows import WindowSampler
+from musicgen.training.step import Stepper
+from musicgen.training.windows import WHOLE, WindowSampler
 
 
 class OurStep:
@@ -45,9 +46,9 @@ class OurStep:
             precision="bf16" if in_bf16 else "float32",
             compile=compiled,
         )
-        self._decoder = Decoder(recipe.decoder_config(sizes), seed=0).train()
-        self._losses = make_loss(self._decoder, recipe, torch.device("cpu"))
-        self._optimizers = make_optimizers(self._decoder, recipe)
+        decoder = Decoder(recipe.decoder_config(sizes), seed=0).train()
+        optimizers = make_optimizers(decoder, recipe)
+        self._stepper = Stepper(decoder, optimizers, recipe, torch.device("cpu"))
         n_events = 40 * recipe.seq_len
         piece = Piece(
             path="", split="train", start=0, n_events=n_events, n_notes=0, seconds=0.0, digest=""
@@ -64,10 +65,10 @@ class OurStep:
     def measure(self) -> float:
         """Return events a second of one step."""
         began = time.perf_counter()
-        ids = torch.from_numpy(self._sampler.batch(self._n_steps))
-        optimizer_step(self._losses, ids, self._decoder, self._optimizers, rate=1e-4, clip_norm=1.0)
+        batch = plain_batch(self._sampler, self._n_steps, WHOLE)
+        self._stepper.take(batch, rate=1e-4)
         self._n_steps += 1
-        return ids.shape[0] * (ids.shape[1] - 1) / (time.perf_counter() - began)
+        return batch.n_events / (time.perf_counter() - began)
 
 
 class PlainLoop:
