@@ -165,9 +165,13 @@ def write_card(model: Checkpoint) -> None:
 
 
 def takes_table(sha256: str) -> str:
-    """Return the figures of a model's takes that were measured last, as a table."""
+    """Return the figures, measured last, of takes that a model makes by its own sampling."""
     lines = TAKES.read_text(encoding="utf-8").splitlines() if TAKES.is_file() else []
-    own = [found for found in map(json.loads, lines) if found["model_sha256"] == sha256]
+    own = [
+        found
+        for found in map(json.loads, lines)
+        if found["model_sha256"] == sha256 and "sampling" not in found
+    ]
     if not own or "table" not in own[-1]:
         return "Its takes have not been judged yet."
     rows = [

@@ -30,7 +30,9 @@ def page() -> str:
     parts = [HEAD]
     commands: dict[str, Any] = typer.main.get_command(app).commands  # pyright: ignore
     for name, command in commands.items():
-        parts.append(_section(name, command))
+        inner: dict[str, Any] = getattr(command, "commands", {})
+        sections = {f"{name} {each}": inner[each] for each in inner} or {name: command}
+        parts += [_section(each, sections[each]) for each in sections]
     return "\n".join(parts)
 
 
