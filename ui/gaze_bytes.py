@@ -6,7 +6,7 @@ Shapes: T events, S a small map's side.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -32,8 +32,14 @@ def shares(weights: NDArray[np.float16]) -> bytes:
 
 
 def small_map(weights: NDArray[np.float16]) -> NDArray[np.uint8]:
-    """Return a map of at most `TILE` a side, each row scaled by its maximum."""
-    return _pooled(_levels(np.asarray(weights, dtype=np.float32)), TILE)
+    """Return a map (T, T) as (S, S) of at most `TILE` a side, each row scaled by its maximum."""
+    if len(weights) <= TILE:
+        return _levels(weights.astype(np.float32))
+    # A row's brightness grows with its weights, so columns may become fewer before it is known. And
+    # halves that are not negative are ordered as their bits, which compare three times as fast.
+    bits = np.maximum.reduceat(weights.view(np.uint16), _starts(len(weights), TILE), axis=1)
+    levels = _levels(bits.view(np.float16).astype(np.float32))
+    return np.maximum.reduceat(levels, _starts(len(weights), TILE), axis=0)
 
 
 def map_bytes(weights: NDArray[np.float32]) -> bytes:
@@ -57,9 +63,13 @@ def _levels(weights: NDArray[np.float32]) -> NDArray[np.uint8]:
     return _BRIGHTNESS[(weights * (_FINE / largest)).astype(np.int16)]
 
 
-def _pooled(levels: NDArray[Any], size: int) -> NDArray[Any]:
+def _pooled(levels: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     """Scale a map to at most `size` a side by the largest of some cells: a sharp look stays."""
     if len(levels) <= size:
         return levels
-    starts = np.arange(size) * len(levels) // size
+    starts = _starts(len(levels), size)
     return np.maximum.reduceat(np.maximum.reduceat(levels, starts, axis=0), starts, axis=1)
+
+
+def _starts(length: int, size: int) -> NDArray[np.intp]:
+    return np.arange(size) * length // size

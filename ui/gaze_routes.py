@@ -5,6 +5,8 @@ As all our own addresses they only answer GET, only to names of 128 random bits,
 
 from __future__ import annotations
 
+import asyncio
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -27,34 +29,36 @@ _BYTES: Final = "application/octet-stream"
 _TYPES: Final = {"png": "image/png", "svg": "image/svg+xml", "csv": "text/csv; charset=utf-8"}
 
 
-def look(request: Request) -> Response:
+async def look(request: Request) -> Response:
     """Answer with all attention from and to one note; with nothing where the model saw none."""
-    piece = studio().shelf.get(request.path_params["name"])
-    if piece is None:
-        return Response(status_code=404)
-    try:
-        found = studio().look(piece, request.path_params["note"])
-    except MusicgenError as error:
-        return JSONResponse(error.as_dict(), status_code=503)
-    if found is None:
-        return Response(status_code=204, headers=_PRIVATE)
-    # What is named audio, Streamlit does not compress: these are numbers, and small.
-    return Response(found, media_type="audio/x-attention", headers=_PRIVATE)
+
+    def answer(piece: Piece) -> Response:
+        found = studio().looking.look(piece, request.path_params["note"])
+        if found is None:
+            return Response(status_code=204, headers=_PRIVATE)
+        # What is named audio, Streamlit does not compress: these are numbers, and small.
+        return Response(found, media_type="audio/x-attention", headers=_PRIVATE)
+
+    return await _answered(request, answer)
 
 
-def facts(request: Request) -> Response:
+async def facts(request: Request) -> Response:
     """Answer with the events, bars and habits of a part of a piece."""
-    return _of_page(request, lambda gaze, _: JSONResponse(gaze.facts(), headers=_PRIVATE))
-
-
-def tiles(request: Request) -> Response:
-    """Answer with the small maps of all layers and heads."""
-    return _of_page(
-        request, lambda gaze, _: Response(gaze.tiles(), media_type=_BYTES, headers=_PRIVATE)
+    return await _of_page(
+        request, lambda gaze, _: JSONResponse(gaze.facts(), headers=_PRIVATE), is_unasked=True
     )
 
 
-def large_map(request: Request) -> Response:
+async def tiles(request: Request) -> Response:
+    """Answer with the small maps of all layers and heads."""
+    return await _of_page(
+        request,
+        lambda gaze, _: Response(gaze.tiles(), media_type=_BYTES, headers=_PRIVATE),
+        is_unasked=True,
+    )
+
+
+async def large_map(request: Request) -> Response:
     """Answer with one map of the heads that are chosen, compressed."""
     choice = Choice.of(request.query_params)
     if choice is None:
@@ -65,10 +69,10 @@ def large_map(request: Request) -> Response:
         headers = {**_PRIVATE, "Content-Encoding": "gzip"}
         return Response(map_bytes(weights), media_type=_BYTES, headers=headers)
 
-    return _of_page(request, answer)
+    return await _of_page(request, answer)
 
 
-def export(request: Request) -> Response:
+async def export(request: Request) -> Response:
     """Answer with a view as a file."""
     view, form = request.path_params["view"], request.path_params["form"]
     choice = Choice.of(request.query_params)
@@ -85,15 +89,30 @@ def export(request: Request) -> Response:
         disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(data, media_type=_TYPES[form], headers={**_PRIVATE, **disposition})
 
-    return _of_page(request, answer)
+    return await _of_page(request, answer)
 
 
-def _of_page(request: Request, answer: Callable[[Gaze, Piece], Response]) -> Response:
+async def _of_page(
+    request: Request, answer: Callable[[Gaze, Piece], Response], *, is_unasked: bool = False
+) -> Response:
+    page = request.path_params["page"]
+    return await _answered(
+        request,
+        lambda piece: answer(studio().looking.gaze(piece, page), piece),
+        is_unasked=is_unasked,
+    )
+
+
+async def _answered(
+    request: Request, answer: Callable[[Piece], Response], *, is_unasked: bool = False
+) -> Response:
+    """Have a piece's answer made where attention is read."""
     piece = studio().shelf.get(request.path_params["name"])
     if piece is None:
         return Response(status_code=404)
+    work = functools.partial(answer, piece)
     try:
-        return answer(studio().gaze(piece, request.path_params["page"]), piece)
+        return await asyncio.wrap_future(studio().looking.ask(work, is_unasked=is_unasked))
     except MusicgenError as error:
         return JSONResponse(error.as_dict(), status_code=503)
     except IndexError:

@@ -18,29 +18,27 @@ from typing import TYPE_CHECKING
 
 from musicgen.assets import asset_dir
 from musicgen.audio import BLOCK, Aside, Passage, render_passage, sound_file
-from musicgen.errors import MusicgenError, TakesError
+from musicgen.errors import MusicgenError
 from musicgen.studio.places import takes_folder
 from musicgen.studio.take_store import TakeStore
-from musicgen.ui import take_strings
 from musicgen.ui.cards import Cards
-from musicgen.ui.gaze import Gaze
 from musicgen.ui.jobs import Job
+from musicgen.ui.looking import Looking
 from musicgen.ui.order import Order
-from musicgen.ui.pieces import Piece, examples
+from musicgen.ui.pieces import examples
 from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import Desk, Desks
 from musicgen.ui.training import TrainingRoom
 from musicgen.ui.workshop import Workshop
 
 if TYPE_CHECKING:
-    from musicgen.pipeline import MusicPipeline, Take, TakeStream
+    from musicgen.pipeline import MusicPipeline, TakeStream
 
 MODEL_VARIABLE = "MUSICGEN_MODEL"
 _JOBS = 32  # so many that are done are remembered, for the pages that watched them
 _REHEARSAL_S = 1.0
 _BREATH_S = 1.0
 _MODELS = 3  # so many stay in memory: tens of megabytes each
-_GAZES_BYTES = 1 << 26  # attention of the last pieces stays in memory: 25 MB each of 512 events
 
 
 class Studio:
@@ -63,15 +61,14 @@ class Studio:
             self.shelf.put(piece) for piece in examples(asset_dir("ui") / "examples")
         )
         self.cards = Cards(self.pipeline)
+        self.looking = Looking(self.pipeline)
         self.training = TrainingRoom(self.shelf)
         self._pipelines: OrderedDict[tuple[str, float], MusicPipeline] = OrderedDict()
         self._loading = threading.Lock()
-        self._looking = threading.Lock()
         self._counting = threading.Lock()
         self._warming = False
         self.closing = False  # the server was asked to end: nothing is to be waited for any more
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._gazes: OrderedDict[tuple[str, int], Gaze] = OrderedDict()
 
     def pipeline(self, model: str | None = None) -> MusicPipeline:
         """Return a model, loaded once however many ask at the same time; the last ones stay.
@@ -139,39 +136,6 @@ class Studio:
                 return
             self.shelf.sound(piece.id, "wav")
 
-    def look(self, piece: Piece, note: int) -> bytes | None:
-        """Return all attention from and to a note, as `Gaze.look` packs it; None if unseen.
-
-        Raises:
-            MusicgenError: The model cannot be loaded, or cannot read the piece.
-        """
-        page = self.gaze(piece).page_of(note)
-        return self.gaze(piece, page).look(note, page)
-
-    def gaze(self, piece: Piece, page: int = 0) -> Gaze:
-        """Return a piece's attention, or of a page of a long one; the last few stay in memory.
-
-        Raises:
-            MusicgenError: The model cannot be loaded, or cannot read the piece.
-        """
-        end = self.gaze(piece).page_end(page) if page else None
-        key = (piece.id, page if end is not None else 0)
-        with self._looking:
-            found = self._gazes.get(key)
-            if found is None:
-                pipeline = self.pipeline(piece.model)
-                source = _seen(piece, pipeline)
-                until_s = None if end is None else float(piece.preview.notes.onset_s[end])
-                found = Gaze.of(pipeline.attention(source, until_s), piece)
-                self._gazes[key] = found
-                while len(self._gazes) > 1 and self._gazes_bytes() > _GAZES_BYTES:
-                    self._gazes.popitem(last=False)
-            self._gazes.move_to_end(key)
-            return found
-
-    def _gazes_bytes(self) -> int:
-        return sum(gaze.weights.nbytes for gaze in self._gazes.values())
-
     def close(self) -> None:
         """End the processes that play, and remove what lies on the disk."""
         self._plays.close()
@@ -232,22 +196,6 @@ def _keep_for_good() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def _seen(piece: Piece, pipeline: MusicPipeline) -> bytes | Take:
-    """Return what a model is to be shown of a piece.
-
-    Raises:
-        TakesError: It is a take, and the model that made it is another one or its events are lost.
-    """
-    take = piece.take
-    if take is None:
-        return piece.midi
-    if take.model_sha256 != pipeline.sha256:
-        raise TakesError(take_strings.OTHER_MODEL, hint=take_strings.OTHER_MODEL_HELP)
-    if not len(take.ids):
-        raise TakesError(take_strings.EVENTS_LOST, hint=take_strings.OTHER_MODEL_HELP)
-    return take
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from musicgen.errors import MusicgenError
-from musicgen.ui import strings
+from musicgen.ui import strings, urgency
 from musicgen.ui.jobs import Job
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class Workshop:
     def _run(self) -> None:
         from musicgen.pipeline.turns import Turns
 
+        urgency.give_way(urgency.MAKING)
         turns: Turns[Job] = Turns()
         while True:
             while len(turns) < max(1, turns.room):

@@ -194,13 +194,13 @@ def test_attention_of_a_take_is_shown_or_it_is_said_why_not(shelf):
         sha256="ab" * 32, attention=lambda source, until_s: asked.append(source) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
-        studio.gaze(from_take(take, title="a"))
+        studio.looking.gaze(from_take(take, title="a"))
     assert asked == [take]
     other = from_take(replace(take, model_sha256="cd" * 32), title="a")
     lost = from_take(replace(take, ids=np.zeros((0, 0), dtype=np.int64)), title="a")
     for piece, said in ((other, take_strings.OTHER_MODEL), (lost, take_strings.EVENTS_LOST)):
         with pytest.raises(TakesError) as told:
-            studio.gaze(piece)
+            studio.looking.gaze(piece)
         assert told.value.message == said
     studio.close()
 

@@ -321,7 +321,7 @@ def test_a_trained_model_is_offered_in_create(home: Path, root: Path, tiny_model
     (piece,) = app.session_state["desk"].takes
     assert piece.model == str(desk.run / "best")
     # Its attention is asked of the model that made it; and a removed model is not offered any more.
-    assert resources.studio().gaze(piece) is not None
+    assert resources.studio().looking.gaze(piece) is not None
     resources.studio().training.runs.remove(NAME)
     app.run()
     assert not app.exception
