@@ -27,10 +27,12 @@ def test_what_somebody_waits_for_comes_before_what_nobody_asked():
     """Guards: a click on a note that waited for the small maps of twenty other visitors."""
     looking, order, gate = Looking(no_pipeline), [], threading.Event()
     first = looking.ask(gate.wait)
-    unasked = [
-        looking.ask(lambda i=i: order.append(f"unasked {i}"), is_unasked=True) for i in (1, 2)
-    ]
-    asked = [looking.ask(lambda i=i: order.append(f"asked {i}")) for i in (1, 2)]
+
+    def wish(name, *, is_unasked):
+        return looking.ask(lambda: order.append(name), is_unasked=is_unasked)
+
+    unasked = [wish(f"unasked {i}", is_unasked=True) for i in (1, 2)]
+    asked = [wish(f"asked {i}", is_unasked=False) for i in (1, 2)]
     gate.set()
     for future in (first, *unasked, *asked):
         future.result(timeout=10)
@@ -59,9 +61,7 @@ def test_who_has_gone_is_passed_by():
 def test_only_so_much_attention_stays_in_memory(monkeypatch):
     """Guards: memory that grew with every piece that was looked into."""
     monkeypatch.setattr(looking_module, "_KEPT_BYTES", 2 * 4 * 4 * 2)
-    monkeypatch.setattr(
-        looking_module.Gaze, "of", lambda view, piece: type("G", (), {"weights": view.weights})
-    )
+    monkeypatch.setattr(looking_module.Gaze, "of", lambda view, _piece: view)
     read = []
 
     def attention(source, until_s):
@@ -73,13 +73,10 @@ def test_only_so_much_attention_stays_in_memory(monkeypatch):
             notes=np.zeros((0, 4)),
         )
 
-    pipeline = type("P", (), {"attention": staticmethod(attention)})
-    looking = Looking(lambda _: pipeline)
-    pieces = [
-        type("Piece", (), {"id": name, "model": None, "take": None, "midi": name}) for name in "abc"
-    ]
-    for number in (0, 1, 0, 2, 0, 1):
-        looking.ask(lambda number=number: looking.gaze(pieces[number])).result(timeout=10)
+    looking = Looking(lambda _: SimpleNamespace(attention=attention))
+    for name in "abacab":
+        piece = SimpleNamespace(id=name, model=None, take=None, midi=name)
+        looking.ask(lambda piece=piece: looking.gaze(piece)).result(timeout=10)
     assert read == ["a", "b", "c", "b"], "two stay; the one that was not looked at longest goes"
 
 
@@ -99,10 +96,9 @@ def test_pages_go_before_music_and_music_before_maps():
         done.set()
         raise RuntimeError
 
-    job = type(
-        "Job", (), {"visitor": 1, "stopping": False, "fail": lambda *_: None, "piece": None}
-    )()
-    Workshop(begin).submit(job)
+    Workshop(begin).submit(
+        SimpleNamespace(visitor=1, stopping=False, fail=lambda _error: None, piece=None)
+    )
     assert done.wait(10)
     assert (found, maps) == ([min(19, own + urgency.MAKING)], min(19, own + urgency.LOOKING))
     assert own == niceness(), "the process itself stays as it was"
