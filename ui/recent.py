@@ -12,6 +12,7 @@ from musicgen.ui.shelf import Shelf
 
 MAX_TAKES: Final = 8
 _MAX_BYTES: Final = 24 << 20  # a take that goes on from a whole opera is large
+_LEAVING: Final = 2  # so many of those let go last can be heard yet, by a page that shows them
 
 
 class Recent:
@@ -24,6 +25,7 @@ class Recent:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._pieces: OrderedDict[str, Piece] = OrderedDict()  # that used last at the end
+        self._leaving: OrderedDict[str, None] = OrderedDict()  # that let go last at the end
 
     def __contains__(self, name: object) -> bool:
         """Say whether a piece is in memory."""
@@ -46,6 +48,7 @@ class Recent:
         """
         self._pieces[piece.id] = piece
         self._pieces.move_to_end(piece.id)
+        self._leaving.pop(piece.id, None)
         if self._shelf.get(piece.id) is None:
             self._shelf.put(piece)
         taken = sum(map(_bytes_of, self._pieces.values()))
@@ -63,14 +66,18 @@ class Recent:
             self._shelf.rename(name, title)
 
     def forget(self, name: str) -> None:
-        """Let a piece and its sound go."""
-        self._pieces.pop(name, None)
-        self._shelf.drop(name)
+        """Let a piece go, and its sound soon: what a page shows of it may be on its way there."""
+        if self._pieces.pop(name, None) is not None:
+            self._leaving[name] = None
+        while len(self._leaving) > _LEAVING:
+            self._shelf.drop(self._leaving.popitem(last=False)[0])
 
     def clear(self) -> None:
-        """Let all of them go."""
-        for name in tuple(self._pieces):
-            self.forget(name)
+        """Let all of them go, and their sound."""
+        for name in (*self._pieces, *self._leaving):
+            self._shelf.drop(name)
+        self._pieces.clear()
+        self._leaving.clear()
 
 
 def _bytes_of(piece: Piece) -> int:

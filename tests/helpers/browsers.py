@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 
 def opened(chromium: str, arguments: Sequence[str]) -> Iterator[Browser]:
@@ -24,6 +24,11 @@ def opened(chromium: str, arguments: Sequence[str]) -> Iterator[Browser]:
 def faults_on(page: Page) -> list[str]:
     """Return a list into which the page's errors are written from now on."""
     faults: list[str] = []
-    page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+
+    def told(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            faults.append(f"{message.text} ({message.location.get('url')})")
+
+    page.on("console", told)
     page.on("pageerror", lambda error: faults.append(str(error)))
     return faults

@@ -50,6 +50,7 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     page.goto(training_app_url)
     page.get_by_role("link", name=words.TRAIN).click()
     # Guards a browser that stood still over a list of thousands.
+    page.locator(".mg-inlet[data-hears]").wait_for(state="attached")
     inlet = page.locator('[data-testid="stFileUploader"]:visible input[type=file]')
     inlet.set_input_files(
         [{"name": f"{n}.mid", "mimeType": "", "buffer": b"x"} for n in range(101)]

@@ -18,6 +18,7 @@ class Inlet {
     this.faults = new MutationObserver(() => this.reword());
     // The page's own document alone: components lie in shadows of it.
     this.faults.observe(document.body, { childList: true, subtree: true, characterData: true });
+    root.dataset.hears = ""; // whoever drives the page by program waits for that
   }
 
   update({ mostFiles, mostMb, say, isEmpty }) {
