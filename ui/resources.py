@@ -21,6 +21,7 @@ from musicgen.audio import BLOCK, Aside, Passage, render_passage, sound_file
 from musicgen.errors import MusicgenError
 from musicgen.studio.places import takes_folder
 from musicgen.studio.take_store import TakeStore
+from musicgen.ui import urgency
 from musicgen.ui.cards import Cards
 from musicgen.ui.jobs import Job
 from musicgen.ui.looking import Looking
@@ -51,7 +52,7 @@ class Studio:
     def __init__(self, model: str = "piano") -> None:
         self.model = model
         self._folder = tempfile.TemporaryDirectory(prefix="musicgen-", ignore_cleanup_errors=True)
-        self._plays = Aside()
+        self._plays = Aside(niceness=urgency.MAKING)
         self._plays_live = Aside()  # who listens to a piece being made waits for no whole one
         self.shelf = Shelf(Path(self._folder.name), functools.partial(self._plays.call, sound_file))
         self.takes = TakeStore(takes_folder())

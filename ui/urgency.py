@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 MAKING: Final = 4
-"""How much making music gives way to pages, which are drawn in a moment and then rest."""
+"""How much making music and playing whole pieces give way to pages, which are drawn in a moment."""
 LOOKING: Final = 8
 """And how much reading attention gives way to both."""
 

@@ -77,9 +77,13 @@ class Aside:
     """A process beside this one that does calls for it, one at a time; for use by many threads.
 
     It is begun at the first call.
+
+    Args:
+        niceness: By how much it is less urgent than this process, where the system knows that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._end_process: weakref.finalize[..., Aside] | None = None  # also if nobody closes us
@@ -128,7 +132,7 @@ class Aside:
             raise AudioError("The studio is closing; nothing is played any more.")
         if self._process is None or self._process.poll() is not None:
             self._end()
-            self._process = _begin()
+            self._process = _begin(self._niceness)
             self._end_process = weakref.finalize(self, _end, self._process)
         hears, tells = self._process.stdin, self._process.stdout
         if hears is None or tells is None:
@@ -147,10 +151,11 @@ class Aside:
             self._end_process()
 
 
-def _begin() -> subprocess.Popen[bytes]:
+def _begin(niceness: int) -> subprocess.Popen[bytes]:
+    program = f"from musicgen.audio.aside import main; main(niceness={int(niceness)})"
     try:
         return subprocess.Popen(
-            [sys.executable, "-c", "from musicgen.audio.aside import main; main()"],
+            [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -170,8 +175,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def main() -> None:
+def main(*, niceness: int) -> None:
     """Do what is asked at the standard input until that is closed."""
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
     # A terminal sends Ctrl-C to all its processes; this one ends with the one that began it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tells = os.fdopen(os.dup(1), "wb")

@@ -49,6 +49,16 @@ def test_nobody_stands_still_while_it_plays(aside: Aside) -> None:
     assert longest_s < 0.25
 
 
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="a system without urgency")
+def test_it_is_as_urgent_as_it_was_told() -> None:
+    """Guards pages that waited while whole pieces were played for others."""
+    for niceness in (0, 3):
+        aside = Aside(niceness=niceness)
+        expected = min(19, os.nice(0) + niceness)
+        assert aside.call(os.nice, 0) == expected
+        aside.close()
+
+
 def test_a_process_that_was_ended_is_begun_anew(aside: Aside) -> None:
     first = aside.call(os.getpid)
     assert first == aside.call(os.getpid) != os.getpid()
