@@ -94,16 +94,9 @@ def attention(
                 "notes": len(view.notes),
                 **({"habits": found} if habits else {}),
             },
-            "\n".join(
-                [
-                    f"{output}: {_which(view)}, {len(layers)} of {n_layers} layers, "
-                    f"{len(heads)} of {n_heads} heads",
-                    *(
-                        f"layer {each['layer']}, head {each['head']}: {each['words']}"
-                        for each in found
-                    ),
-                ]
-            ),
+            f"{output}: {_which(view)}, {len(layers)} of {n_layers} layers, "
+            f"{len(heads)} of {n_heads} heads",
+            *(f"layer {each['layer']}, head {each['head']}: {each['words']}" for each in found),
         )
 
 

@@ -291,7 +291,8 @@ def test_evaluate_of_an_empty_folder_is_a_sentence(call, small_model, tmp_path):
     assert str(tmp_path) in result.stderr
 
 
-def test_attention_in_words_and_numbers(call_json, piece, small_model, tmp_path):
+def test_attention_in_words_and_numbers(call, call_json, piece, small_model, tmp_path):
+    """Guards: a backslash and an n between the heads' sentences, where lines should end."""
     args = ("attention", piece, "-o", tmp_path / "a.png", "--model", small_model, "--layer", 1)
     report = call_json(*args, "--habits")
     assert [(each["layer"], each["head"]) for each in report["habits"]] == [
@@ -301,3 +302,5 @@ def test_attention_in_words_and_numbers(call_json, piece, small_model, tmp_path)
         assert each["words"].endswith(".")
         assert 0 <= each["shares"]["first"] <= 1
     assert "habits" not in call_json(*args)
+    lines = call(*args, "--habits").stdout.splitlines()[1:]
+    assert [line.partition(":")[0] for line in lines] == [f"layer 1, head {h}" for h in range(4)]
