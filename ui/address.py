@@ -28,9 +28,12 @@ DEFAULTS: Final[dict[str, Any]] = {
     "min_p": 0.0,
     "seed": None,
     "count": 1,
-    "model": None,
+    "model": "",
 }
-"""What the settings are before anybody touches them, by their names on the page."""
+"""What the settings are before anybody touches them, by their names on the page.
+
+The studio's own model is "" and not None, of which Streamlit makes a box with nothing chosen.
+"""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,10}(\.[0-9]{1,6})?")
 _DIGITS: Final = 4  # behind the point: what a slider can set, without the noise of its sums
@@ -97,10 +100,7 @@ def read(
     )
     settings: dict[str, Value] = dict(DEFAULTS)
     for name, value in asked.items():
-        if name == MODEL:
-            settings[MODEL] = value or None
-        else:
-            settings[_SETTINGS[name].name] = value
+        settings[name if name == MODEL else _SETTINGS[name].name] = value
     return settings, left_out
 
 
@@ -143,7 +143,7 @@ def written(
         value = settings[known.name]
         if value is not None and rounded(value) != DEFAULTS[known.name]:
             params[name] = (number_text(rounded(value)),)
-    called = None if settings[MODEL] is None else model(settings[MODEL])
+    called = model(settings[MODEL]) if settings[MODEL] else None
     if called is not None:
         params[MODEL] = (called,)
     return params

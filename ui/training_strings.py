@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 TRAIN: Final = "Train"
@@ -152,14 +153,14 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes / 2**20:.1f} MB" if n_bytes >= 2**20 else f"{max(1, n_bytes >> 10)} kB"
 
 
-def run_label(title: str, begun: str) -> str:
-    """Tell a run from others of the same title.
+def run_label(title: str, begun_s: float) -> str:
+    """Tell a run, or the model that it made, from others of the same title.
 
     Args:
         title: What it is called; foreign text.
-        begun: When it was begun, in words.
+        begun_s: When it was begun, in seconds since 1970.
     """
-    return f"{title} · {begun}"
+    return f"{title} · {time.strftime('%d %b %H:%M:%S', time.localtime(begun_s))}"
 
 
 def run_title(music: str, begin: str, time: str) -> str:

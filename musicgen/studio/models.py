@@ -23,11 +23,13 @@ class TrainedModel:
     Attributes:
         folder: Where it lies; what the pipeline loads.
         title: What its run is called; foreign text.
+        begun_s: When its run was begun, in seconds since 1970: it tells models of one title apart.
         written_s: When it was last written, in seconds since 1970: a run that goes on betters it.
     """
 
     folder: Path
     title: str
+    begun_s: float
     written_s: float
 
 
@@ -52,7 +54,10 @@ def trained_model(folder: Path) -> TrainedModel | None:
         return None
     try:
         order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
-        title, written_s = str(order["title"]), manifest.stat().st_mtime
+        title, begun_s = str(order["title"]), float(order["begun_s"])
+        written_s = manifest.stat().st_mtime
     except (OSError, ValueError, KeyError, TypeError):
         return None  # it is being removed, or was damaged
-    return TrainedModel(folder=manifest.parent, title=title, written_s=written_s)
+    return TrainedModel(
+        folder=manifest.parent, title=title, begun_s=begun_s, written_s=written_s
+    )

@@ -201,7 +201,7 @@ def test_an_old_address_that_crossed_a_setting_changes_nothing(app):
 def test_a_model_that_was_trained_here_is_named_by_its_hash(app, tmp_path, monkeypatch):
     """Guards: a folder of this computer in an address that is sent to somebody."""
     folder = save_small(tmp_path / "mine", small_decoder())
-    mine = TrainedModel(folder=folder, title="Mine", written_s=1.0)
+    mine = TrainedModel(folder=folder, title="Mine", begun_s=0.0, written_s=1.0)
     monkeypatch.setattr(resources.studio().training, "models", lambda: (mine,))
     other = MusicPipeline.load(folder, device="cpu", engine="auto")
     app.query_params.update(model=other.sha256[:12])

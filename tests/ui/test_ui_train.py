@@ -325,7 +325,27 @@ def test_a_trained_model_is_offered_in_create(home: Path, root: Path, tiny_model
     resources.studio().training.runs.remove(NAME)
     app.run()
     assert not app.exception
-    assert app.session_state["model"] is None
+    assert app.session_state["model"] == ""
+
+
+@pytest.mark.parametrize("asked", [{}, {"seconds": "45"}])
+def test_a_visit_begins_with_the_studio_s_model_and_models_of_one_name_are_told_apart(
+    home: Path, root: Path, tiny_model: Path, asked: dict[str, str]
+) -> None:
+    """Guards: "Choose an option" where the shipped model is meant; one name twice in the list."""
+    for name in (NAME, LATER):
+        desk = lay_run(name, tiny_model, state="finished")
+        order = json.loads((desk.folder / "order.json").read_text())
+        order |= {"title": "mine", "begun_s": 0.0 if name == NAME else 60.0}
+        (desk.folder / "order.json").write_text(json.dumps(order))
+    app = AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60)
+    app.query_params.update(asked)
+    app.run()
+    box = app.selectbox(key="model")
+    assert box.index == 0
+    assert box.options[0] == resources.studio().model
+    assert box.options[1:] == [words.run_label("mine", begun_s) for begun_s in (60.0, 0.0)]
+    assert len(set(box.options)) == 3
 
 
 def settled(app: AppTest) -> None:

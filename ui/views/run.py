@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -48,8 +47,7 @@ def run_stage(room: TrainingRoom, runs: tuple[RunView, ...], busy: RunView | Non
 
 def _label(run: RunView) -> str:
     """Return what tells a run from others of the same title."""
-    begun = time.strftime("%d %b %H:%M:%S", time.localtime(run.order.begun_s))
-    return strings.run_label(one_line(run.order.title, longest=80), begun)
+    return strings.run_label(one_line(run.order.title, longest=80), run.order.begun_s)
 
 
 def _after(room: TrainingRoom, run: RunView, busy: RunView | None) -> None:

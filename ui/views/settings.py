@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
@@ -13,10 +14,12 @@ from musicgen.ui.markup import one_line
 from musicgen.ui.order import Order
 from musicgen.ui.resources import Studio
 from musicgen.ui.state import Desk
+from musicgen.ui.training_strings import run_label
 from musicgen.ui.views import orders as orders_view
 from musicgen.ui.views.bar import take_in, write_down
 from musicgen.ui.views.upload import upload
 
+_OWN = str(address.DEFAULTS["model"])
 _DEFAULTS = {"start": strings.SCRATCH, **address.DEFAULTS}
 _KEPT = tuple(name for name in address.DEFAULTS if name != "seed")  # over a reload
 
@@ -56,18 +59,25 @@ def settings(studio: Studio, desk: Desk) -> None:
 
 def _model(studio: Studio) -> None:
     """Let the visitor choose the model, where there is more than the studio's own."""
-    trained = {str(model.folder): model.title for model in studio.training.models()}
-    if st.session_state.get("model") not in trained:
-        st.session_state["model"] = None  # the studio's own; another may have been removed
-    if trained:
-        names = {None: studio.model, **trained}
-        st.selectbox(
-            strings.MODEL,
-            list(names),
-            format_func=lambda name: one_line(names[name], longest=60),
-            key="model",
-            help=strings.MODEL_HELP,
-        )
+    trained = studio.training.models()
+    names = {_OWN: one_line(studio.model, longest=60)}
+    names |= {str(model.folder): one_line(model.title, longest=60) for model in trained}
+    if st.session_state.get("model") not in names:
+        st.session_state["model"] = _OWN  # another may have been removed
+    if not trained:
+        return
+    said = Counter(names.values())
+    for model in trained:
+        name = names[str(model.folder)]
+        if said[name] > 1:
+            names[str(model.folder)] = run_label(name, model.begun_s)
+    st.selectbox(
+        strings.MODEL,
+        list(names),
+        format_func=lambda name: names[name],
+        key="model",
+        help=strings.MODEL_HELP,
+    )
 
 
 def from_midi() -> bool:
@@ -174,7 +184,7 @@ def order() -> Order:
         top_k=int(state["top_k"]),
         min_p=rounded(state["min_p"]),
         seed=None if state["seed"] is None else int(state["seed"]),
-        model=state["model"],
+        model=state["model"] or None,
     )
 
 
