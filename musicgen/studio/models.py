@@ -58,6 +58,4 @@ def trained_model(folder: Path) -> TrainedModel | None:
         written_s = manifest.stat().st_mtime
     except (OSError, ValueError, KeyError, TypeError):
         return None  # it is being removed, or was damaged
-    return TrainedModel(
-        folder=manifest.parent, title=title, begun_s=begun_s, written_s=written_s
-    )
+    return TrainedModel(folder=manifest.parent, title=title, begun_s=begun_s, written_s=written_s)
