@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from musicgen.model.cache import LayerCache
 from musicgen.model.lanes import LaneLayer
+from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import Rotation, rotate
 
@@ -136,8 +137,8 @@ class MultiHeadAttention(nn.Module):
         self.to_k = nn.Linear(d_model, d_model, bias=False)
         self.to_v = nn.Linear(d_model, d_model, bias=False)
         self.to_out = nn.Linear(d_model, d_model, bias=False)
-        self.q_norm = nn.RMSNorm(d_head, eps=1e-6) if qk_norm else nn.Identity()
-        self.k_norm = nn.RMSNorm(d_head, eps=1e-6) if qk_norm else nn.Identity()
+        self.q_norm = RMSNorm(d_head, eps=1e-6) if qk_norm else nn.Identity()
+        self.k_norm = RMSNorm(d_head, eps=1e-6) if qk_norm else nn.Identity()
 
     def forward(
         self,

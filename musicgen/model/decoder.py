@@ -24,6 +24,7 @@ from musicgen.model.config import DecoderConfig
 from musicgen.model.heads import AttributeHead
 from musicgen.model.lanes import LaneCache, LaneLayer
 from musicgen.model.layers import Block
+from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import rotation_at
 
@@ -51,9 +52,9 @@ class Decoder(nn.Module):
             self.embeddings = nn.ModuleList(
                 nn.Embedding(size, config.d_model) for size in config.vocab_sizes
             )
-            self.embedding_norm = nn.RMSNorm(config.d_model, eps=1e-6, elementwise_affine=False)
+            self.embedding_norm = RMSNorm(config.d_model, eps=1e-6, elementwise_affine=False)
             self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-            self.final_norm = nn.RMSNorm(config.d_model, eps=1e-6)
+            self.final_norm = RMSNorm(config.d_model, eps=1e-6)
             self.heads = nn.ModuleList(
                 AttributeHead(config.d_model, config.d_head_ff, is_first=k == 0)
                 for k in range(len(config.vocab_sizes))

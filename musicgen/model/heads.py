@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from musicgen.model.layers import GatedMLP
+from musicgen.model.norm import RMSNorm
 
 
 class AttributeHead(nn.Module):
@@ -21,10 +22,10 @@ class AttributeHead(nn.Module):
     def __init__(self, d_model: int, d_head_ff: int, *, is_first: bool) -> None:
         """Set up; the first attribute's head has none before it to listen to."""
         super().__init__()
-        self.decided_norm = None if is_first else nn.RMSNorm(d_model, eps=1e-6)
-        self.mlp_norm = nn.RMSNorm(d_model, eps=1e-6)
+        self.decided_norm = None if is_first else RMSNorm(d_model, eps=1e-6)
+        self.mlp_norm = RMSNorm(d_model, eps=1e-6)
         self.mlp = GatedMLP(d_model, d_head_ff)
-        self.out_norm = nn.RMSNorm(d_model, eps=1e-6)
+        self.out_norm = RMSNorm(d_model, eps=1e-6)
 
     def forward(self, hidden: Tensor, decided: Tensor | None, embedding: Tensor) -> Tensor:
         """Return logits (…, V).

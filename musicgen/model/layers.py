@@ -12,6 +12,7 @@ from musicgen.model.attention import MultiHeadAttention
 from musicgen.model.cache import LayerCache
 from musicgen.model.config import DecoderConfig
 from musicgen.model.lanes import LaneLayer
+from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import Rotation
 
@@ -35,9 +36,9 @@ class Block(nn.Module):
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
-        self.attention_norm = nn.RMSNorm(config.d_model, eps=1e-6)
+        self.attention_norm = RMSNorm(config.d_model, eps=1e-6)
         self.attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.mlp_norm = nn.RMSNorm(config.d_model, eps=1e-6)
+        self.mlp_norm = RMSNorm(config.d_model, eps=1e-6)
         self.mlp = GatedMLP(config.d_model, config.d_ff)
 
     def forward(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from musicgen.corpus import Piece
 from musicgen.errors import ConfigError, NonFiniteLossError, OutOfMemoryError
@@ -263,3 +265,23 @@ def test_a_batch_that_does_not_divide_is_refused():
     with pytest.raises(ConfigError, match=r"batch_size 6 .* 4 processes") as caught:
         check_share(RECIPE, 4)
     assert "batch_size = 8" in caught.value.hint
+
+
+def test_a_step_in_bf16_warns_of_nothing_and_norms_as_before(recwarn):
+    """Guards: two lines of torch's on dtypes that differ, in whose terminal trains."""
+    decoder = small_decoder()
+    recipe = replace(RECIPE, precision="bf16")
+    ids = torch.as_tensor(events(34)).view(2, 17, -1)
+    make_loss(decoder, recipe, CPU)(ids).sum().backward()
+    assert [str(warning.message) for warning in recwarn] == []
+    norm = decoder.final_norm
+    assert norm.weight.dtype == torch.float32
+    with torch.no_grad():
+        norm.weight.normal_(generator=torch.Generator().manual_seed(0))
+    x = torch.randn(4, norm.weight.numel(), generator=torch.Generator().manual_seed(1))
+    rounded = x.bfloat16()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = F.rms_norm(rounded, norm.normalized_shape, norm.weight, norm.eps)
+    assert torch.equal(norm(rounded), before)
+    assert torch.equal(norm(x), F.rms_norm(x, norm.normalized_shape, norm.weight, norm.eps))
