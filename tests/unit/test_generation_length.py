@@ -85,6 +85,34 @@ def test_music_that_comes_again_with_other_velocities_is_none():
     assert loop_found(events) is None
 
 
+def on_keys(keys, n_others=0):
+    """Return 150 different events on so many keys, but for some on others, evenly spread."""
+    generator = np.random.default_rng(keys)
+    pitches = 60 + generator.permutation(np.arange(150) % keys)
+    if n_others:
+        pitches[3 :: 140 // n_others][:n_others] = 20 + 2 * np.arange(n_others)
+    return [(i, int(pitch), 0, 0) for i, pitch in enumerate(pitches)]
+
+
+@pytest.mark.parametrize(("keys", "n_others"), [(3, 0), (4, 0), (4, 7)])
+def test_150_notes_on_four_keys_are_a_loop(keys, n_others):
+    """Guards: 309 of 324 notes on four keys, hammered for twenty seconds and called no loop."""
+    assert loop_found(on_keys(keys, n_others)) == (149, 150 - 64)
+
+
+@pytest.mark.parametrize(("keys", "n_others"), [(5, 0), (4, 8)])
+def test_what_real_music_does_with_few_keys_is_none(keys, n_others):
+    assert loop_found(on_keys(keys, n_others)) is None
+
+
+def test_what_stays_of_a_few_keys_counts_on_and_a_copy_counts_by_itself():
+    """Guards: music that stays on its keys after the step back, and is never noticed again."""
+    events, watch = on_keys(4), LoopWatch()
+    assert loop_found(events[:64], watch) is None
+    for _ in range(2):
+        assert loop_found(events[64:], watch.copy()) == (85, 86)
+
+
 def test_a_copy_of_the_watch_counts_by_itself():
     """Guards steps back: a take goes on from a copy, and the place it went back to stays as it was.
 

@@ -103,6 +103,19 @@ def test_the_last_part_may_begin_where_the_music_ended():
     assert settled.count() == 100
 
 
+def test_music_on_few_keys_waits_from_its_64th_note():
+    """Guards: sound that was played and then taken back, where a few keys were left again."""
+    settled = SettledEvents(LengthPlan(seconds=600.0))
+    for index in range(120):
+        settled.take(event(index, 40 + index % 4))
+        assert settled.count() == min(index + 1, 64)
+    settled.take(SteppedBack(index=64, why="loop"))
+    assert settled.count() == 64
+    for index in range(64, 90):
+        settled.take(event(index, 50 + index % 7))
+    assert settled.count() == 90
+
+
 def test_a_run_of_strokes_waits_from_its_second_one():
     settled, watch = SettledEvents(LengthPlan(seconds=600.0)), LoopWatch()
     for index in range(10):
