@@ -1,6 +1,9 @@
 """The addresses of attention: what the heads look at, for the page and as files to take home.
 
 As all our own addresses they only answer GET, only to names of 128 random bits, and change nothing.
+Where there is no attention the page is told why, as {"error": …} with 200: what the model does not
+hear is no fault of a server, and a browser notes every other code as one. Then there is no file to
+take home either, with 503.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from musicgen.ui.gaze import Gaze
     from musicgen.ui.pieces import Piece
 
+_NOT_KEPT: Final = {"Cache-Control": "no-store"}
 _PRIVATE: Final = {"Cache-Control": "private, max-age=3600"}
 _BYTES: Final = "application/octet-stream"
 _TYPES: Final = {"png": "image/png", "svg": "image/svg+xml", "csv": "text/csv; charset=utf-8"}
@@ -89,24 +93,40 @@ async def export(request: Request) -> Response:
         disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(data, media_type=_TYPES[form], headers={**_PRIVATE, **disposition})
 
-    return await _of_page(request, answer)
+    return await _of_page(request, answer, refusal_code=503)
 
 
 async def _of_page(
-    request: Request, answer: Callable[[Gaze, Piece], Response], *, is_unasked: bool = False
+    request: Request,
+    answer: Callable[[Gaze, Piece], Response],
+    *,
+    is_unasked: bool = False,
+    refusal_code: int = 200,
 ) -> Response:
     page = request.path_params["page"]
     return await _answered(
         request,
         lambda piece: answer(studio().looking.gaze(piece, page), piece),
         is_unasked=is_unasked,
+        refusal_code=refusal_code,
     )
 
 
 async def _answered(
-    request: Request, answer: Callable[[Piece], Response], *, is_unasked: bool = False
+    request: Request,
+    answer: Callable[[Piece], Response],
+    *,
+    is_unasked: bool = False,
+    refusal_code: int = 200,
 ) -> Response:
-    """Have a piece's answer made where attention is read."""
+    """Have a piece's answer made where attention is read.
+
+    Args:
+        request: Names the piece.
+        answer: Makes it.
+        is_unasked: Nobody pressed a key for it.
+        refusal_code: Of the answer that says why there is none.
+    """
     piece = studio().shelf.get(request.path_params["name"])
     if piece is None:
         return Response(status_code=404)
@@ -114,7 +134,8 @@ async def _answered(
     try:
         return await asyncio.wrap_future(studio().looking.ask(work, is_unasked=is_unasked))
     except MusicgenError as error:
-        return JSONResponse(error.as_dict(), status_code=503)
+        told = {"error": error.as_dict()}
+        return JSONResponse(told, status_code=refusal_code, headers=_NOT_KEPT)
     except IndexError:
         return Response(status_code=404)
 

@@ -20,6 +20,7 @@ from musicgen.ui import take_strings, urgency
 from musicgen.ui.gaze import Gaze
 
 if TYPE_CHECKING:
+    from musicgen.midi import MidiDocument
     from musicgen.pipeline import MusicPipeline, Take
     from musicgen.ui.pieces import Piece
 
@@ -119,7 +120,7 @@ def _do(wish: _Wish) -> None:
         wish.future.set_result(result)
 
 
-def _seen(piece: Piece, pipeline: MusicPipeline) -> bytes | Take:
+def _seen(piece: Piece, pipeline: MusicPipeline) -> MidiDocument | Take:
     """Return what a model is to be shown of a piece.
 
     Raises:
@@ -127,7 +128,7 @@ def _seen(piece: Piece, pipeline: MusicPipeline) -> bytes | Take:
     """
     take = piece.take
     if take is None:
-        return piece.midi
+        return piece.document()
     if take.model_sha256 != pipeline.sha256:
         raise TakesError(take_strings.OTHER_MODEL, hint=take_strings.OTHER_MODEL_HELP)
     if not len(take.ids):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from musicgen.midi import read_midi
 from musicgen.pipeline import preview
 from musicgen.studio.restoring import restored
 from musicgen.studio.take_bundle import safe_stem
@@ -15,7 +16,7 @@ from musicgen.ui.markup import one_line
 from musicgen.ui.parts import part_names
 
 if TYPE_CHECKING:
-    from musicgen.midi import Meter
+    from musicgen.midi import Meter, MidiDocument
     from musicgen.pipeline import Preview, Take
     from musicgen.studio.take_folder import StoredTake
 
@@ -50,6 +51,10 @@ class Piece:
         """The MIDI file."""
         return self.preview.data
 
+    def document(self) -> MidiDocument:
+        """Return the MIDI file as the pipeline reads it, which calls it by its name in messages."""
+        return read_midi(self.midi, name=self.title)
+
     @property
     def file_stem(self) -> str:
         """A harmless file name without its extension."""
@@ -83,6 +88,7 @@ class Piece:
             "pedals": [[round(a, 3), round(b, 3)] for a, b in self.preview.pedals],
             "audio": f"listen/{self.id}.wav",
             "maps": f"attention/{self.id}",
+            "deaf": self.preview.is_drums_only,
             "live": None,
         }
 

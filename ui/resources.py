@@ -182,7 +182,7 @@ class Studio:
         pipeline.prepare()
         job.state = "reading"
         order = job.order
-        source = None if order.upload is None else order.upload.midi
+        source = None if order.upload is None else order.upload.document()
         if order.recipe is not None:
             return pipeline.stream_again(order.recipe, source)
         return pipeline.stream(source, prompt_seconds=order.prompt_seconds, **order.sampling())

@@ -31,6 +31,14 @@ UPLOAD_HELP: Final = (
 )
 UPLOAD_FIRST: Final = "Add a MIDI file first: the music goes on where it ends."
 DRUMS: Final = "Drums"
+DRUMS_ONLY: Final = (
+    "There is nothing in this file but drums, which the model does not hear: music cannot go on "
+    "from it. Add another file."
+)
+DRUMS_ONLY_YET: Final = (
+    "There is nothing but drums in what is used of this file, and the model does not hear them: "
+    "use more of it."
+)
 REMOVE: Final = "Remove"
 REMOVE_HELP: Final = "Take this file off the page"
 USE_FIRST: Final = "Use the first … seconds"

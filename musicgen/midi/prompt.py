@@ -120,10 +120,15 @@ def _piano_warnings(tracks: tuple[TrackFacts, ...]) -> tuple[MidiWarning, ...]:
     others = [track for track in tracks if not track.is_drum and track.program not in PIANOS]
     warnings = []
     if drums:
-        message = f"The model does not hear the {drums} drum notes of the music it goes on from."
+        which = "one drum note" if drums == 1 else f"{drums} drum notes"
+        message = f"The model does not hear the {which} of the music it goes on from."
         warnings.append(MidiWarning(code="drums-left-out", message=message))
     if others:
-        message = f"{len(others)} tracks of other instruments are heard as piano."
+        message = (
+            "One track of another instrument is heard as piano."
+            if len(others) == 1
+            else f"{len(others)} tracks of other instruments are heard as piano."
+        )
         warnings.append(MidiWarning(code="read-as-piano", message=message))
     return tuple(warnings)
 

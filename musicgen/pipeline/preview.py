@@ -36,6 +36,7 @@ class Preview:
         pedals: When the sustain pedal of any track is down, (P, 2) seconds, ascending.
         end_s: End of the last note; of a part, the cut.
         meter: Its beats and bars, if it tells of any.
+        is_drums_only: Whether it holds nothing that a model hears.
         warnings: What was repaired, and what the piano model will not take in, in sentences.
         n_repairs: How many of them are of the first kind; they stand first.
         recipe: What musicgen made it of, where a whole file says so.
@@ -50,6 +51,7 @@ class Preview:
     warnings: tuple[str, ...]
     n_repairs: int = 0
     meter: Meter | None = None
+    is_drums_only: bool = False
     recipe: Recipe | None = None
     recipe_error: RecipeError | None = None
 
@@ -90,6 +92,7 @@ def preview(
         warnings=tuple(warning.message for warning in prompt.warnings),
         n_repairs=len(document.warnings),
         meter=find_meter(shown.score, until_s=written_until_s),
+        is_drums_only=prompt.drums_only,
         recipe=recipe,
         recipe_error=recipe_error,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musicgen.errors import PromptError
-from musicgen.midi import MidiDocument, Prompt, cut_prompt, note_table
+from musicgen.midi import MidiDocument, Prompt, cut_prompt, describe, note_table
 
 if TYPE_CHECKING:
     from musicgen.tokens import Tokenizer
@@ -55,10 +55,12 @@ def ready_prompt(
     prompt = cut_prompt(document, seconds)
     if prompt.drums_only:
         where = "" if seconds is None else f" in its first {seconds:g} s"
+        has_more = any(not track.is_drum for track in describe(document).tracks)
         raise PromptError(
             f"{document.name} holds nothing but drums{where}: the model plays the piano and has "
             "nothing to go on from.",
-            hint="Choose music with at least one pitched note, or use more of the file.",
+            hint="Choose music with at least one pitched note"
+            + (", or use more of the file." if has_more else "."),
             code="drums-only",
         )
     held = prompt.notes.select(prompt.notes.end_s > prompt.cut_s)

@@ -199,10 +199,18 @@ def test_drums_and_other_instruments_are_said(pipeline):
 
 
 def test_drums_alone_are_refused_with_a_hint(pipeline):
-    with pytest.raises(PromptError, match="nothing but drums") as caught:
-        pipeline.continue_(midi_file((9, 0, scale(20), [])), seconds=3)
-    assert caught.value.hint
-    assert caught.value.code == "drums-only"
+    """Guards: "use more of the file" of one that is drums to its end, where that cannot help."""
+    drums = (9, 0, scale(20), [])
+    piano_later = (0, 0, scale(4, start_s=20.0), [])
+    for file, seconds, has_more in (
+        (midi_file(drums), None, False),
+        (midi_file(drums), 3, False),
+        (midi_file(drums, piano_later), 3, True),
+    ):
+        with pytest.raises(PromptError, match="nothing but drums") as caught:
+            pipeline.continue_(file, seconds=3, prompt_seconds=seconds)
+        assert ("use more of the file" in caught.value.hint) is has_more
+        assert caught.value.code == "drums-only"
 
 
 def test_a_prompt_without_a_note_before_the_cut(pipeline):

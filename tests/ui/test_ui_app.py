@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import time
 from pathlib import Path
 
+import mido
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from musicgen.ui import resources, strings
-from musicgen.ui.views import create
+from musicgen.ui.pieces import from_upload
+from musicgen.ui.shelf import Shelf
+from musicgen.ui.state import Desk
+from musicgen.ui.views import create, takes
+from musicgen.ui.views.settings import lacking
 
 
 @pytest.fixture
@@ -142,6 +148,53 @@ def test_only_the_part_that_is_used_is_remarked_upon(app, band):
     assert "drum notes" in captions(app)
     app.slider(key="use").set_value(4).run()
     assert "drum notes" not in captions(app)
+
+
+def notes_file(*times_s: tuple[float, float], channel: int = 0) -> bytes:
+    """Return a MIDI file of notes from … to …, at 120 quarters a minute."""
+    track = mido.MidiTrack()
+    now = 0
+    for begin, end in times_s:
+        for at, kind in ((begin, "note_on"), (end, "note_off")):
+            at = round(at * 960)
+            track.append(mido.Message(kind, note=42, channel=channel, time=at - now))
+            now = at
+    file = mido.MidiFile(ticks_per_beat=480)
+    file.tracks.append(track)
+    stored = io.BytesIO()
+    file.save(file=stored)
+    return stored.getvalue()
+
+
+def test_from_drums_alone_nothing_goes_on_and_it_is_said_why(app, band):
+    """Guards: Continue, and only then "use more of the file", where that could not help."""
+    upload(app, "beat.mid", notes_file((0.0, 0.2), (1.0, 1.2), channel=9))
+    assert button(app, strings.CONTINUE).disabled
+    assert strings.DRUMS_ONLY in captions(app)
+    assert not app.exception
+    desk = app.session_state["desk"]
+    takes.act(resources.studio(), desk, {"do": "on", "id": desk.prompt.id, "at": 0.5})
+    assert desk.job is None
+    upload(app, "band.mid", band)
+    assert not button(app, strings.CONTINUE).disabled
+    assert strings.DRUMS_ONLY not in captions(app)
+
+
+def test_drums_that_music_comes_after_are_told_from_drums_alone(tmp_path, band):
+    drums = from_upload(notes_file((0.0, 0.2), channel=9), name="beat.mid")
+    desk = Desk(Shelf(tmp_path))
+    assert lacking(desk) == strings.UPLOAD_FIRST
+    desk.lay(from_upload(band, name="band.mid"), drums, 1.0)
+    assert lacking(desk) == strings.DRUMS_ONLY_YET
+
+
+@pytest.mark.parametrize(("end_s", "used_s"), [(30.7, None), (32.9, None), (33.2, 30.0)])
+def test_of_a_file_that_is_hardly_longer_than_half_a_minute_all_is_used(app, end_s, used_s):
+    """Guards: a take of half a minute that is gone on from without its last chord."""
+    upload(app, "take.mid", notes_file((0.0, 0.4), (end_s - 0.5, end_s)))
+    desk = app.session_state["desk"]
+    assert desk.used_s == used_s
+    assert desk.prompt.preview.end_s == pytest.approx(used_s or end_s, abs=0.01)
 
 
 def test_a_reload_finds_the_length_again(app):

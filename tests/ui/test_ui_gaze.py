@@ -6,6 +6,7 @@ import csv
 import io
 import zlib
 
+import mido
 import numpy as np
 import pytest
 
@@ -249,6 +250,17 @@ def test_an_address_says_what_is_shown():
     assert which_heads(found.layers, found.heads, found.one_way) == "layer 3, heads 1, 4 (max)"
 
 
+def drums() -> bytes:
+    """Return a MIDI file of one drum note."""
+    track = mido.MidiTrack()
+    track.append(mido.Message("note_on", channel=9, note=38, time=0))
+    track.append(mido.Message("note_off", channel=9, note=38, time=200))
+    file, stored = mido.MidiFile(), io.BytesIO()
+    file.tracks.append(track)
+    file.save(file=stored)
+    return stored.getvalue()
+
+
 def test_the_addresses_answer(music, tiny_model, monkeypatch, tmp_path):
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
@@ -275,6 +287,17 @@ def test_the_addresses_answer(music, tiny_model, monkeypatch, tmp_path):
     for wrong in ("0/map?layers=7", "0/map?heads=99", "0/arcs.svg", "0/arcs.pdf?note=9", "0/x.csv"):
         assert client.get(f"{at}/{wrong}").status_code == 404, wrong
     assert client.get("/attention/nobody/0/facts").status_code == 404
+    # A piece that the model does not hear is no fault of the server, and keeps its own name.
+    deaf = studio.shelf.put(from_upload(drums(), name="010_beat.mid"))
+    assert deaf.on_roll()["deaf"]
+    for asked in ("0/facts", "0", "note/0", "0/map?layers=0&heads=1"):
+        answer = client.get(f"/attention/{deaf.id}/{asked}")
+        assert answer.status_code == 200, "503 is an error in the browser's console"
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.json()["error"]["message"].startswith("010_beat.mid holds nothing but drums")
+        assert "more of the file" not in answer.json()["error"]["hint"]
+    assert client.get(f"/attention/{deaf.id}/0/map.png").status_code == 503, "no file to take home"
     studio.close()
 
 

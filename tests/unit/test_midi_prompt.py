@@ -278,6 +278,17 @@ def test_what_the_piano_model_cannot_hear_is_said() -> None:
     assert sum(track.notes for track in prompt.tracks) == 8
 
 
+def test_one_is_not_called_many() -> None:
+    """Guards: "1 tracks of other instruments"."""
+    violin = [message("program_change", program=40), *notes(60)]
+    said = [
+        warning.message
+        for warning in cut_prompt(read_midi(data_of(notes(36, channel=9), violin))).warnings
+    ]
+    assert said[0].startswith("The model does not hear the one drum note of")
+    assert said[1] == "One track of another instrument is heard as piano."
+
+
 def test_drums_alone_are_told() -> None:
     prompt = cut_prompt(read_midi(data_of(notes(36, 38, channel=9))))
     assert prompt.drums_only

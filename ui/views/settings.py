@@ -148,23 +148,35 @@ def _button(studio: Studio, desk: Desk) -> None:
             args=(desk,),
         )
         return
-    lacking = from_midi() and desk.prompt is None
+    reason = lacking(desk) if from_midi() else None
     st.button(
         strings.CONTINUE if from_midi() else strings.GENERATE,
         key="go",
         type="primary",
         icon=":material/auto_awesome:",
         width="stretch",
-        disabled=lacking,
-        help=strings.UPLOAD_FIRST if lacking else None,
+        disabled=reason is not None,
+        help=reason,
         on_click=_go,
         args=(studio, desk),
     )
+    if reason is not None and desk.prompt is not None:
+        st.caption(strings.remarks([reason]))
+
+
+def lacking(desk: Desk) -> str | None:
+    """Say why music cannot go on from the visitor's file; None where it can."""
+    whole, prompt = desk.upload, desk.prompt
+    if whole is None or prompt is None:
+        return strings.UPLOAD_FIRST
+    if not prompt.preview.is_drums_only:
+        return None
+    return strings.DRUMS_ONLY if whole.preview.is_drums_only else strings.DRUMS_ONLY_YET
 
 
 def _go(studio: Studio, desk: Desk) -> None:
     given = from_midi()
-    if given and desk.prompt is None:
+    if given and lacking(desk) is not None:
         return
     begin(studio, desk, of_file(desk) if given else order())
 

@@ -18,7 +18,7 @@ from musicgen.ui.pieces import Piece, from_upload
 from musicgen.ui.recent import MAX_TAKES
 from musicgen.ui.resources import Studio
 from musicgen.ui.state import Desk
-from musicgen.ui.views.settings import begin, of_file, order
+from musicgen.ui.views.settings import begin, lacking, of_file, order
 from musicgen.ui.views.use import cut
 
 _LEAST_S: Final = 1.0  # less than that is no rest to be made anew
@@ -179,7 +179,8 @@ def _go_on(shared: Studio, desk: Desk, name: str, *, at_s: object, anew: bool) -
     if piece is not None and piece is desk.prompt and isinstance(at_s, (int, float)) and not anew:
         if 0 < at_s < piece.preview.end_s and cut(desk, round(float(at_s), 3)):
             st.session_state["start"] = strings.YOUR_MIDI
-            begin(shared, desk, of_file(desk))
+            if lacking(desk) is None:
+                begin(shared, desk, of_file(desk))
         return
     if piece is None or piece.kind != "take":
         return

@@ -17,6 +17,7 @@ from musicgen.ui.views.given import bytes_of, let_go, was_let_go
 from musicgen.ui.views.use import forget, lay, use
 
 _PROMPT_S = 30.0  # of a longer file this much is used unless the visitor says otherwise
+_HARDLY_LONGER = 1.1  # times that: of such a file all is used, as its ending alone would be lost
 
 
 def upload(studio: Studio, desk: Desk) -> None:
@@ -90,7 +91,8 @@ def _uploaded(desk: Desk) -> None:
         let_go([given])
         whole = from_upload(data, name=given.name)
         first_s = float(whole.preview.notes.onset_s[0])
-        lay(desk, whole, round(max(_PROMPT_S, first_s + _PROMPT_S / 2), 1))
+        used_s, end_s = max(_PROMPT_S, first_s + _PROMPT_S / 2), whole.preview.end_s
+        lay(desk, whole, end_s if end_s <= _HARDLY_LONGER * used_s else round(used_s, 1))
     except MusicgenError as error:
         st.session_state["upload_error"] = error
 

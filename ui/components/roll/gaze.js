@@ -27,7 +27,6 @@ class GazePanel {
     if (this.root.hidden) return;
     for (const name of ["gaze", "way", "layer", "heads", "how", "count", "shade"]) this.find(`.name-${name}`).textContent = say[name];
     this.find(".about").textContent = say.about;
-    this.find(".to-lab").textContent = say.toLab;
     for (const [name, label] of [["arcs", say.saveArcs], ["map", say.saveMap], ["overview", say.saveOverview]]) saveLinks(this.find(`.save-${name}`), label, say);
     this.draw();
     this.begin();
@@ -68,8 +67,9 @@ class GazePanel {
     if (!this.facts.has(address)) {
       try {
         const answer = await fetch(`${address}/facts`);
-        if (answer.ok) this.facts.set(address, await answer.json());
-        else if (this.address === address) this.failed = answer.status === 404 ? say.lost : Object.values(await answer.json()).slice(0, 2).join(" ");
+        const facts = answer.ok ? await answer.json() : null;
+        if (facts && !facts.error) this.facts.set(address, facts);
+        else if (this.address === address) this.failed = facts ? `${facts.error.message} ${facts.error.hint}` : say.lost;
       } catch { if (this.address === address) this.failed = say.lost; }
     }
     if (this.address !== address || !this.roll.music) return false; // the page may be another by now
@@ -104,6 +104,15 @@ class GazePanel {
   }
   step(by) { if (this.told) this.set({ layer: clamp(this.layer + by, 0, this.told.layers) }); }
   choose(layer, head, more = {}) { this.set({ layer, on: new Set([head]), ...more }); }
+  // Solo shows one head at once: the one that looks most. Without it all that were shown are back.
+  alone(solo) {
+    if (solo) {
+      this.before = this.on;
+      const most = this.on.size === 1 ? this.heads[0] : this.strongestHead();
+      this.on = new Set([most]);
+    } else if (this.before) this.on = this.before;
+    this.set({ solo });
+  }
   toggle(head) {
     if (this.solo) this.on = new Set(this.on.size === 1 && this.on.has(head) ? Array(this.told.heads).keys() : [head]);
     else if (!this.on.delete(head)) this.on.add(head);
@@ -148,7 +157,7 @@ class GazePanel {
         b.prepend(make("i"));
         return b;
       }),
-      this.button("solo", say.solo, this.solo, () => this.set({ solo: !this.solo }), say.soloHelp),
+      this.button("solo", say.solo, this.solo, () => this.alone(!this.solo), say.soloHelp),
       this.button("all", say.all, null, () => this.set({ on: new Set(Array(told.heads).keys()) })),
       this.button("none", say.none, null, () => this.set({ on: new Set() })),
     ]);

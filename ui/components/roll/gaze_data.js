@@ -1,5 +1,8 @@
 // The numbers of attention: what the server packs, and the strongest of them.
 
+// Where there is no attention the server says why, where else it would send numbers.
+const isRefusal = (answer) => answer.headers.get("Content-Type")?.startsWith("application/json");
+
 const FAINTEST = 0.004; // a look below that is none
 
 // All attention from and to one note: rows of layer and head, and which notes their places are.

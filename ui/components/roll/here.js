@@ -8,8 +8,8 @@ const going = {
   get spot() { return this.chosen >= 0 ? this.music.on[this.chosen] : this.cursor; },
 
   canGoOn() {
-    const { kind, live } = this.music.piece, { spot } = this;
-    return kind !== "example" && !live && spot > 0.05 && spot < this.music.seconds - LEAST_S;
+    const { kind, live, deaf } = this.music.piece, { spot } = this;
+    return kind !== "example" && !live && !deaf && spot > 0.05 && spot < this.music.seconds - LEAST_S;
   },
 
   // It moves with the point, and lies over the roll: nothing on the page makes room for it.

@@ -131,10 +131,11 @@ class Roll {
     try {
       const answer = await fetch(`${piece.maps}/note/${note}`, { signal });
       if (answer.status === 204) { this.panel.show(null); return this.status(`${name}. ${this.say.unseen}`); }
-      if (!answer.ok) {
-        const { message, hint } = await answer.json();
+      if (!answer.ok) throw new Error(answer.status);
+      if (isRefusal(answer)) {
+        const { error } = await answer.json();
         this.panel.show(null);
-        return this.status(`${message} ${hint}`, true);
+        return this.status(`${error.message} ${error.hint}`, true);
       }
       const looks = new Looks(await answer.arrayBuffer());
       this.status(name);

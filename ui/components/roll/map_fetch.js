@@ -3,7 +3,7 @@
 const IN_WORKER = `onmessage = async ({ data: { number, address } }) => {
   try {
     const answer = await fetch(address);
-    if (!answer.ok) throw new Error(answer.status);
+    if (!answer.ok || answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error(answer.status);
     const cells = await answer.arrayBuffer();
     postMessage({ number, cells }, [cells]);
   } catch (error) { postMessage({ number, error: String(error) }); }

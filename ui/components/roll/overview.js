@@ -28,7 +28,7 @@ class Overview {
     this.tiles = null;
     try {
       const answer = await fetch(address);
-      if (!answer.ok) throw new Error(answer.status);
+      if (!answer.ok || isRefusal(answer)) throw new Error(answer.status);
       const data = await answer.arrayBuffer();
       if (this.address !== address) return;
       const [layers, heads, size] = new Uint32Array(data, 0, 4);
