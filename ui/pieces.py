@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from musicgen.midi import read_midi
-from musicgen.pipeline import preview
+from musicgen.pipeline import preview, read_midi
 from musicgen.studio.restoring import restored
 from musicgen.studio.take_bundle import safe_stem
 from musicgen.ui import strings

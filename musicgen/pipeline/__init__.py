@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from musicgen.midi import PART_NAME
+from musicgen.midi import PART_NAME, read_midi
 from musicgen.pipeline.preview import Preview, preview
 from musicgen.pipeline.recipe import Recipe, recipe_of
 from musicgen.pipeline.take import Take
@@ -44,6 +44,7 @@ __all__ = [
     "make_together",
     "needed_recipe",
     "preview",
+    "read_midi",
     "recipe_of",
 ]
 
