@@ -147,15 +147,13 @@ def test_what_is_removed_can_be_had_back(shelf, store, lasting):
 def test_what_was_just_removed_is_on_the_shelf_yet(shelf):
     """Guards: "not found" for the sound and the heads that a page asked for at that moment."""
     drawer = Drawer(shelf)
-    kept = [drawer.keep(made_take(seed=seed), ORDER) for seed in range(4)]
-    for piece in kept[:3]:
-        assert drawer.remove(piece.id)
-    assert [shelf.get(piece.id) is None for piece in kept] == [True, False, False, False]
-    assert drawer.undo(kept[1].id)
-    assert drawer.remove(kept[3].id)
-    assert [shelf.get(piece.id) is None for piece in kept] == [True, False, False, False]
+    one, other = (drawer.keep(made_take(seed=seed), ORDER) for seed in range(2))
+    assert drawer.remove(one.id)
+    assert shelf.get(one.id) is one
+    assert drawer.remove(other.id)
+    assert drawer.undo(other.id)
     drawer.let_go()
-    assert all(shelf.get(piece.id) is None for piece in kept)
+    assert shelf.get(other.id) is None
 
 
 @pytest.mark.parametrize("lasting", [True, False])
@@ -335,6 +333,34 @@ def test_several_takes_at_a_press_and_what_can_be_done_with_one(app):
         (title, False),
     }
     assert not app.exception
+
+
+def test_a_take_that_is_done_while_the_page_is_drawn_is_found(app, monkeypatch):
+    """Guards: "Stop and keep" for good, where the second take was done just behind the first.
+
+    The page of the first is being drawn: the button is there, the rest of the page is to come.
+    """
+    desk, shared = app.session_state["desk"], resources.studio()
+    monkeypatch.setattr(shared.workshop, "submit", lambda job: job)  # they end when they are told
+    drawn = create.roll
+    app.session_state["count"] = 2
+    next(button for button in app.button if button.key == "go").click().run()
+    first, second = desk.jobs
+    first.finish(made_take())
+
+    def while_it_is_drawn(*given, **more):
+        second.finish(made_take())
+        drawn(*given, **more)
+
+    monkeypatch.setattr(create, "roll", while_it_is_drawn)
+    app.run()
+    assert any(button.key == "stop" for button in app.button), "the order of events is another"
+    making = app.session_state["told"]["making"]
+    assert [job["id"] for job in making] == [second.id], "the drawer asks for it, and is told"
+    app.run()  # as it has the page drawn anew
+    assert not any(button.key == "stop" for button in app.button)
+    assert app.session_state["told"]["making"] == []
+    assert desk.jobs == ()
 
 
 def test_music_goes_on_from_a_take_and_from_a_point_in_it(app):

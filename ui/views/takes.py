@@ -35,7 +35,9 @@ def drawer(shared: Studio, desk: Desk, piece: Piece | None) -> None:
     """
     desk.drawer.settle()
     sheets, removed = desk.drawer.sheets(), desk.drawer.removed()
-    jobs = [job for job in desk.jobs if job.active]
+    # Also those that have ended since this run began: the button that stops them may be drawn
+    # already, and only the drawer, which finds them done, has the page drawn anew.
+    jobs = desk.jobs
     if not sheets and not jobs and desk.prompt is None and not removed:
         return
     models = {str(model.folder): model.title for model in shared.training.models()}
