@@ -7,7 +7,6 @@ that are made together are those that are made one by one.
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections import deque
@@ -15,18 +14,12 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 
+from musicgen.engine.cores import usable_cores
 from musicgen.pipeline.making import Progress, TakeStream
 from musicgen.pipeline.take import Take
 from musicgen.pipeline.turns import Turns
 
 Told = tuple[int, "Progress | Take"]
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def make_together(
