@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from musicgen.cli import options
 from musicgen.engine import ENGINES, compiled, draws, make_engine, numba_steps
@@ -11,6 +12,7 @@ from musicgen.errors import ConfigError
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.pipeline import MusicPipeline
 from musicgen.tokens import get_tokenizer
+from small_models import save_small, small_decoder
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def decoder():
 def broken(monkeypatch):
     """Make compiling fail, as on a machine that LLVM does not know."""
 
-    def fail(decoder, *, as_int8):
+    def fail(decoder, *, as_int8, with_helper):
         raise OSError("no such target\nand more lines")
 
     monkeypatch.setattr(numba_steps, "NumbaEngine", fail)
@@ -84,3 +86,29 @@ def test_without_a_folder_to_keep_it_in_code_is_compiled_all_the_same(monkeypatc
 def test_kept_code_is_told_apart_by_all_the_files_that_it_is_made_of():
     # numba looks at the file of the outermost function alone, and would keep stale code
     assert compiled._digest() in compiled.draw().py_func.__qualname__
+
+
+@pytest.mark.parametrize(
+    ("options", "is_helped"),
+    [
+        ({}, True),
+        ({"threads": 2}, True),
+        ({"threads": 1}, False),
+        ({"threads": 1, "second_thread": True}, True),
+        ({"second_thread": False}, False),
+    ],
+)
+def test_one_thread_means_one_thread_unless_said_otherwise(
+    monkeypatch, tmp_path, options, is_helped
+):
+    """A server says `threads=1`: its other cores are for pages and other takes."""
+    folder = save_small(tmp_path / "small", small_decoder())
+    n_threads = torch.get_num_threads()
+    monkeypatch.setattr("musicgen.engine.numba_steps.usable_cores", lambda: 2)
+    try:
+        pipeline = MusicPipeline.load(folder, "cpu", **options)
+    finally:
+        torch.set_num_threads(n_threads)
+    engine = pipeline.prepare()
+    assert isinstance(engine, numba_steps.NumbaEngine)
+    assert (engine.helper is not None) == is_helped
