@@ -12,7 +12,6 @@ from musicgen.ui.shelf import Shelf
 
 MAX_TAKES: Final = 8
 _MAX_BYTES: Final = 24 << 20  # a take that goes on from a whole opera is large
-_LEAVING: Final = 2  # so many of those let go last can be heard yet, by a page that shows them
 
 
 class Recent:
@@ -25,7 +24,6 @@ class Recent:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._pieces: OrderedDict[str, Piece] = OrderedDict()  # that used last at the end
-        self._leaving: OrderedDict[str, None] = OrderedDict()  # that let go last at the end
 
     def __contains__(self, name: object) -> bool:
         """Say whether a piece is in memory."""
@@ -48,9 +46,7 @@ class Recent:
         """
         self._pieces[piece.id] = piece
         self._pieces.move_to_end(piece.id)
-        self._leaving.pop(piece.id, None)
-        if self._shelf.get(piece.id) is None:
-            self._shelf.put(piece)
+        self._shelf.put(piece)
         taken = sum(map(_bytes_of, self._pieces.values()))
         for name in tuple(self._pieces)[:-1]:
             if len(self._pieces) <= MAX_TAKES and taken <= _MAX_BYTES:
@@ -66,18 +62,15 @@ class Recent:
             self._shelf.rename(name, title)
 
     def forget(self, name: str) -> None:
-        """Let a piece go, and its sound soon: what a page shows of it may be on its way there."""
+        """Let a piece go, and its sound soon: a page may still ask for what it shows of it."""
         if self._pieces.pop(name, None) is not None:
-            self._leaving[name] = None
-        while len(self._leaving) > _LEAVING:
-            self._shelf.drop(self._leaving.popitem(last=False)[0])
+            self._shelf.leave(name)
 
     def clear(self) -> None:
         """Let all of them go, and their sound."""
-        for name in (*self._pieces, *self._leaving):
+        for name in tuple(self._pieces):
+            self._pieces.pop(name)
             self._shelf.drop(name)
-        self._pieces.clear()
-        self._leaving.clear()
 
 
 def _bytes_of(piece: Piece) -> int:

@@ -25,6 +25,7 @@ from musicgen.ui import urgency
 from musicgen.ui.cards import Cards
 from musicgen.ui.jobs import Job
 from musicgen.ui.looking import Looking
+from musicgen.ui.one_each import OneEach
 from musicgen.ui.order import Order
 from musicgen.ui.pieces import examples
 from musicgen.ui.shelf import Shelf
@@ -54,6 +55,8 @@ class Studio:
         self._folder = tempfile.TemporaryDirectory(prefix="musicgen-", ignore_cleanup_errors=True)
         self._plays = Aside(niceness=urgency.MAKING)
         self._plays_live = Aside()  # who listens to a piece being made waits for no whole one
+        # So many requests at once may wait for sound, of the forty that the server works on.
+        self.for_sound, self.for_passages = OneEach(6), OneEach(12)
         self.shelf = Shelf(Path(self._folder.name), functools.partial(self._plays.call, sound_file))
         self.takes = TakeStore(takes_folder())
         self.desks = Desks(self.shelf, self.takes)

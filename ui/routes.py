@@ -64,16 +64,19 @@ def is_visitor(name: object) -> bool:
     return isinstance(name, str) and _VISITOR.fullmatch(name) is not None
 
 
-def sound(request: Request) -> Response:
+async def sound(request: Request) -> Response:
     """Answer with a piece's sound, in ranges if asked so; it is rendered when first wanted."""
     name, kind = request.path_params["name"], request.path_params["kind"]
     muted = _tracks(request.path_params.get("muted", "0"))
     if kind not in _MEDIA_TYPES or muted is None:
         return Response(status_code=404)
-    try:
-        path = studio().shelf.sound(name, kind, muted=muted)
-    except MusicgenError as error:
-        return JSONResponse(error.as_dict(), status_code=503)
+    async with studio().for_sound.turn(name, request) as is_wanted:
+        if not is_wanted:
+            return Response(status_code=404)
+        try:
+            path = await run_in_threadpool(studio().shelf.sound, name, kind, muted=muted)
+        except MusicgenError as error:
+            return JSONResponse(error.as_dict(), status_code=503)
     if path is None:
         return Response(status_code=404)
     return FileResponse(path, media_type=_MEDIA_TYPES[kind], headers=_PRIVATE)
@@ -128,10 +131,14 @@ async def hear(request: Request) -> Response:
         if not job.active or studio().closing or time.monotonic() > until:
             return _nothing(is_last=not job.active)
         await asyncio.sleep(_GLANCE_S)
-    try:
-        passage = await run_in_threadpool(heard_passage, job, begin, length, studio().play_passage)
-    except MusicgenError as error:
-        return JSONResponse(error.as_dict(), status_code=503)
+    async with studio().for_passages.turn(job.id, request) as is_wanted:
+        if not is_wanted:
+            return _nothing(is_last=False)
+        try:
+            play = studio().play_passage
+            passage = await run_in_threadpool(heard_passage, job, begin, length, play)
+        except MusicgenError as error:
+            return JSONResponse(error.as_dict(), status_code=503)
     if passage is None:
         return _nothing(is_last=not job.active)
     return Response(

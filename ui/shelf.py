@@ -6,11 +6,15 @@ while a page is drawn anew, and is gone when the shelf lets it go.
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from musicgen.audio import SoundFile, SoundKind, sound_file
 from musicgen.errors import AudioError
@@ -19,6 +23,11 @@ from musicgen.ui.pieces import Piece
 
 _MAX_PIECES = 400
 _MAX_SOUND_BYTES = 1 << 30
+_MOMENT_S: Final = 30.0
+"""So long what nobody should need any more can be had: a page may be about to ask for it, or in the
+middle of it,"""
+_MOST_LEAVING: Final = 24
+"""but not more than so many pieces."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,17 +54,19 @@ class Shelf:
         # One piece is rendered at a time: two cores, many tabs.
         self._synthesizer = threading.Lock()
         self._places: OrderedDict[str, _Place] = OrderedDict()
+        self._leaving: OrderedDict[str, float] = OrderedDict()  # since when, the latest at the end
 
     def put(self, piece: Piece) -> Piece:
         """Keep a piece; the ones used longest ago make room."""
         with self._lock:
-            self._places[piece.id] = _Place(piece=piece)
+            self._leaving.pop(piece.id, None)
+            self._places.setdefault(piece.id, _Place(piece=piece)).piece = piece
             gone = [
                 self._places.popitem(last=False)[0]
                 for _ in range(max(0, len(self._places) - _MAX_PIECES))
             ]
-        for name in gone:
-            self._forget_sound(name)
+        for name in (*gone, *self._left()):
+            self.drop(name)
         return piece
 
     def get(self, name: str) -> Piece | None:
@@ -70,10 +81,18 @@ class Shelf:
             if place is not None:
                 place.piece = replace(place.piece, title=title)
 
+    def leave(self, name: str) -> None:
+        """Let a piece and its sound go, but not in the very moment."""
+        with self._lock:
+            self._leaving.setdefault(name, time.monotonic())
+        for gone in self._left():
+            self.drop(gone)
+
     def drop(self, name: str) -> None:
         """Let a piece and its sound go."""
         with self._lock:
             self._places.pop(name, None)
+            self._leaving.pop(name, None)
         self._forget_sound(name)
 
     def sound(self, name: str, kind: SoundKind, *, muted: Collection[int] = ()) -> Path | None:
@@ -82,7 +101,7 @@ class Shelf:
         Args:
             name: The piece's.
             kind: Of file.
-            muted: Tracks that are not to be heard.
+            muted: Tracks that are not to be heard; numbers of none change nothing.
 
         Raises:
             AudioError: The synthesizer failed; it is not asked again for this piece.
@@ -90,7 +109,7 @@ class Shelf:
         place = self._find(name)
         if place is None:
             return None
-        tracks = frozenset(muted)
+        tracks = frozenset(muted) & frozenset(range(len(place.piece.preview.tracks)))
         part = f".{sum(1 << track for track in tracks):x}" if tracks else ""
         path = self._folder / f"{name}{part}.{kind}"
         with place.lock:
@@ -103,7 +122,9 @@ class Shelf:
                     if not tracks:
                         place.failure = error
                     raise
-        self._sweep(keep=path)
+            with suppress(OSError):
+                os.utime(path)  # it is about to be read
+        self._sweep()
         return path
 
     def failure(self, name: str) -> AudioError | None:
@@ -145,20 +166,34 @@ class Shelf:
                 hint="Make room on the disk that holds temporary files.",
             ) from error
 
+    def _left(self) -> list[str]:
+        """Return what was let go a moment ago."""
+        until_s = time.monotonic() - _MOMENT_S
+        with self._lock:
+            surplus = len(self._leaving) - _MOST_LEAVING
+            return [
+                name
+                for place, (name, at_s) in enumerate(self._leaving.items())
+                if place < surplus or at_s < until_s
+            ]
+
     def _forget_sound(self, name: str) -> None:
         for path in self._folder.glob(f"{name}.*"):
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # where a file that is being read cannot be removed
+                path.unlink(missing_ok=True)
 
-    def _sweep(self, *, keep: Path) -> None:
+    def _sweep(self) -> None:
         """Remove the oldest sound files above the quota; they are made again when asked for."""
-        files = sorted(
-            ((path, path.stat()) for path in self._folder.glob("*.*")),
-            key=lambda entry: entry[1].st_mtime,
-        )
-        excess = sum(stat.st_size for _, stat in files) - _MAX_SOUND_BYTES
-        for path, stat in files:
-            if excess <= 0:
+        entries = []
+        for path in self._folder.glob("*.*"):
+            with suppress(OSError):  # it has just been removed
+                entries.append((path, path.stat()))
+        entries.sort(key=lambda entry: entry[1].st_mtime)
+        excess = sum(stat.st_size for _, stat in entries) - _MAX_SOUND_BYTES
+        until_s = time.time() - _MOMENT_S
+        for path, stat in entries:
+            if excess <= 0 or stat.st_mtime > until_s:
                 return
-            if path != keep:
+            with suppress(OSError):
                 path.unlink(missing_ok=True)
                 excess -= stat.st_size

@@ -101,7 +101,7 @@ class Desk:
             used_s: How many seconds that part was asked to have.
         """
         if self.prompt is not None:
-            self._shelf.drop(self.prompt.id)
+            self._shelf.leave(self.prompt.id)
         self.upload = upload
         self.used_s = None if prompt is None else used_s
         prompt = prompt or upload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
@@ -80,14 +81,39 @@ def test_what_is_dropped_leaves_no_file(tmp_path, piece, synthesizer):
 
 
 def test_old_sound_makes_room_and_comes_back(tmp_path, music, synthesizer, monkeypatch):
+    """And: "no such file" for a sound that was removed before it could be sent."""
     monkeypatch.setattr(shelf_module, "_MAX_SOUND_BYTES", 2500)
     shelf = Shelf(tmp_path, synthesizer)
     pieces = [shelf.put(from_upload(music, name=f"{i}.mid")) for i in range(4)]
-    for piece in pieces:
-        assert shelf.sound(piece.id, "wav") is not None
+    for age, piece in enumerate(pieces):
+        path = shelf.sound(piece.id, "wav")
+        assert path is not None
+        if age < 3:
+            asked_s = path.stat().st_mtime - 100 + age
+            os.utime(path, (asked_s, asked_s))
     assert len(list(tmp_path.iterdir())) == 2
     assert shelf.sound(pieces[0].id, "wav") is not None
     assert len(synthesizer.played) == 5
+    assert shelf.sound(pieces[1].id, "wav") is not None
+    assert len(list(tmp_path.iterdir())) == 3, "what was asked for just now is about to be read"
+
+
+def test_who_leaves_can_be_heard_for_a_moment(tmp_path, music, monkeypatch):
+    """Guards: "not found" for what a page asked of a file just when another one took its place."""
+    shelf = Shelf(tmp_path)
+    one, other = (shelf.put(from_upload(music, name=f"{i}.mid")) for i in range(2))
+    shelf.leave(one.id)
+    shelf.leave(other.id)
+    assert shelf.put(other) is other, "that one was had back"
+    assert shelf.get(one.id) is not None
+    monkeypatch.setattr(shelf_module, "_MOMENT_S", -1.0)
+    third = shelf.put(from_upload(music, name="3.mid"))
+    assert [shelf.get(piece.id) is None for piece in (one, other, third)] == [True, False, False]
+    monkeypatch.setattr(shelf_module, "_MOMENT_S", 30.0)
+    monkeypatch.setattr(shelf_module, "_MOST_LEAVING", 1)
+    shelf.leave(other.id)
+    shelf.leave(third.id)
+    assert [shelf.get(piece.id) is None for piece in (other, third)] == [True, False]
 
 
 def test_pieces_used_longest_ago_make_room(tmp_path, music, monkeypatch):
@@ -121,7 +147,9 @@ def test_muted_tracks_have_a_sound_of_their_own_at_the_whole_s_level(tmp_path, p
     assert part is not None
     assert part != whole == shelf.sound(piece.id, "wav")
     assert part == shelf.sound(piece.id, "wav", muted=(0, 4))
-    assert asked == [{}, {"muted": {0, 4}, "most_gain": 3.0}]
+    assert asked == [{}, {"muted": {0}, "most_gain": 3.0}]
+    assert shelf.sound(piece.id, "wav", muted=[1, 99]) == whole, "there are no such tracks"
+    assert len(asked) == 2
     assert shelf.gain(piece.id) == 3.0
     shelf.drop(piece.id)
     assert list(tmp_path.iterdir()) == []
