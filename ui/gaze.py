@@ -21,6 +21,7 @@ from musicgen.pipeline.looking import (
     mean_by_group,
 )
 from musicgen.ui.gaze_bytes import numbers, shares, small_map
+from musicgen.ui.gaze_pages import Pages
 from musicgen.ui.matching import nearest_notes
 from musicgen.ui.pieces import Piece
 
@@ -75,22 +76,11 @@ class Gaze:
         kept = meter is not None and meter.is_kept_to and len(meter.bar_beats) > 1
         return cls(view=view, event_of=event_of, note_of=note_of, meter=meter if kept else None)
 
-    def page_of(self, note: int) -> int:
-        """Return which part of a long piece shows a note with what the model had before it.
-
-        Page 0 is this view, of the piece or its end. Page p ends before the note number p times
-        half a window: the notes of its second half have at least half a window before them.
-        """
-        half = max(1, self.events // 2)
-        near = 0 <= note < len(self.event_of) and self.event_of[note] >= half
-        page = note // half + 1
-        is_last = not self.view.first_event or page * half >= len(self.event_of)
-        return 0 if near or is_last else page
-
-    def page_end(self, page: int) -> int | None:
-        """Return the number of the first note after a page, None where it ends with the piece."""
-        end = page * max(1, self.events // 2)
-        return end if 0 < end < len(self.event_of) else None
+    @property
+    def pages(self) -> Pages:
+        """The parts of the piece, where this is page 0."""
+        first_event = self.view.first_event
+        return Pages(events=self.events, first_event=first_event, event_of=self.event_of)
 
     def look(self, note: int, page: int = 0) -> bytes | None:
         """Return all attention from and to one note of the roll, or None if it was not seen.

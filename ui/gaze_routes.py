@@ -19,6 +19,7 @@ from starlette.routing import Route
 from musicgen.errors import MusicgenError
 from musicgen.ui.gaze_bytes import map_bytes
 from musicgen.ui.gaze_views import Choice, is_form, is_view, view_file
+from musicgen.ui.looking import Why
 from musicgen.ui.resources import studio
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ async def look(request: Request) -> Response:
 async def facts(request: Request) -> Response:
     """Answer with the events, bars and habits of a part of a piece."""
     return await _of_page(
-        request, lambda gaze, _: JSONResponse(gaze.facts(), headers=_PRIVATE), is_unasked=True
+        request, lambda gaze, _: JSONResponse(gaze.facts(), headers=_PRIVATE), why=Why.UNASKED
     )
 
 
@@ -58,7 +59,7 @@ async def tiles(request: Request) -> Response:
     return await _of_page(
         request,
         lambda gaze, _: Response(gaze.tiles(), media_type=_BYTES, headers=_PRIVATE),
-        is_unasked=True,
+        why=Why.UNASKED,
     )
 
 
@@ -93,21 +94,21 @@ async def export(request: Request) -> Response:
         disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(data, media_type=_TYPES[form], headers={**_PRIVATE, **disposition})
 
-    return await _of_page(request, answer, refusal_code=503)
+    return await _of_page(request, answer, why=Why.FILE, refusal_code=503)
 
 
 async def _of_page(
     request: Request,
     answer: Callable[[Gaze, Piece], Response],
     *,
-    is_unasked: bool = False,
+    why: Why = Why.PRESSED,
     refusal_code: int = 200,
 ) -> Response:
     page = request.path_params["page"]
     return await _answered(
         request,
         lambda piece: answer(studio().looking.gaze(piece, page), piece),
-        is_unasked=is_unasked,
+        why=why,
         refusal_code=refusal_code,
     )
 
@@ -116,7 +117,7 @@ async def _answered(
     request: Request,
     answer: Callable[[Piece], Response],
     *,
-    is_unasked: bool = False,
+    why: Why = Why.PRESSED,
     refusal_code: int = 200,
 ) -> Response:
     """Have a piece's answer made where attention is read.
@@ -124,7 +125,7 @@ async def _answered(
     Args:
         request: Names the piece.
         answer: Makes it.
-        is_unasked: Nobody pressed a key for it.
+        why: It is wanted.
         refusal_code: Of the answer that says why there is none.
     """
     piece = studio().shelf.get(request.path_params["name"])
@@ -132,7 +133,10 @@ async def _answered(
         return Response(status_code=404)
     work = functools.partial(answer, piece)
     try:
-        return await asyncio.wrap_future(studio().looking.ask(work, is_unasked=is_unasked))
+        async with studio().for_looks.turn((piece.id, why), request) as is_wanted:
+            if not is_wanted:
+                return Response(status_code=404)
+            return await asyncio.wrap_future(studio().looking.ask(work, why=why))
     except MusicgenError as error:
         told = {"error": error.as_dict()}
         return JSONResponse(told, status_code=refusal_code, headers=_NOT_KEPT)

@@ -13,11 +13,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from musicgen.errors import TakesError
 from musicgen.ui import take_strings, urgency
 from musicgen.ui.gaze import Gaze
+from musicgen.ui.gaze_pages import Pages
 
 if TYPE_CHECKING:
     from musicgen.midi import MidiDocument
@@ -27,11 +29,23 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 _KEPT_BYTES: Final = 1 << 25  # of the last pieces' attention: 25 MB each of 512 events
+_KEPT_PAGES: Final = 64  # and of so many pieces what their parts are
+
+
+class Why(IntEnum):
+    """What attention is wanted for; the first comes first."""
+
+    PRESSED = 0
+    """Somebody pressed a key, and waits."""
+    FILE = 1
+    """To be taken home: that takes seconds, and is expected to."""
+    UNASKED = 2
+    """A page shows it by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class _Wish:
-    is_unasked: bool  # what somebody waits for comes first
+    why: Why
     number: int
     future: Future[Any] = field(compare=False)
     work: Callable[[], Any] = field(compare=False)
@@ -47,21 +61,22 @@ class Looking:
     def __init__(self, pipeline: Callable[[str | None], MusicPipeline]) -> None:
         self._pipeline = pipeline
         self._gazes: OrderedDict[tuple[str, int], Gaze] = OrderedDict()
+        self._pages: OrderedDict[str, Pages] = OrderedDict()
         self._wishes: queue.PriorityQueue[_Wish] = queue.PriorityQueue()
         self._numbers = itertools.count()
         self._beginning = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def ask(self, work: Callable[[], ResultT], *, is_unasked: bool = False) -> Future[ResultT]:
+    def ask(self, work: Callable[[], ResultT], *, why: Why = Why.PRESSED) -> Future[ResultT]:
         """Have something done in the thread that reads attention.
 
         Args:
             work: May call `gaze`; what it raises, the future does.
-            is_unasked: Nobody pressed a key for it: it waits for what somebody did.
+            why: What is less urgent waits.
         """
         future: Future[ResultT] = Future()
         number = next(self._numbers)
-        self._wishes.put(_Wish(is_unasked=is_unasked, number=number, future=future, work=work))
+        self._wishes.put(_Wish(why=why, number=number, future=future, work=work))
         with self._beginning:
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -76,13 +91,13 @@ class Looking:
         Raises:
             MusicgenError: The model cannot be loaded, or cannot read the piece.
         """
-        end = self.gaze(piece).page_end(page) if page else None
-        key = (piece.id, page if end is not None else 0)
+        end = self._pages_of(piece).page_end(page) if page else None
+        until_s = 0.0 if end is None else float(piece.preview.notes.onset_s[end])
+        key = (piece.id, page if until_s else 0)  # a piece may be all in its first instant
         found = self._gazes.get(key)
         if found is None:
             pipeline = self._pipeline(piece.model)
-            until_s = None if end is None else float(piece.preview.notes.onset_s[end])
-            found = Gaze.of(pipeline.attention(_seen(piece, pipeline), until_s), piece)
+            found = Gaze.of(pipeline.attention(_seen(piece, pipeline), until_s or None), piece)
             self._gazes[key] = found
             while len(self._gazes) > 1 and self._kept_bytes() > _KEPT_BYTES:
                 self._gazes.popitem(last=False)
@@ -97,8 +112,18 @@ class Looking:
         Raises:
             MusicgenError: The model cannot be loaded, or cannot read the piece.
         """
-        page = self.gaze(piece).page_of(note)
+        page = self._pages_of(piece).page_of(note)
         return self.gaze(piece, page).look(note, page)
+
+    def _pages_of(self, piece: Piece) -> Pages:
+        """Return a piece's parts, kept apart from its attention, which is large."""
+        found = self._pages.get(piece.id)
+        if found is None:
+            found = self._pages[piece.id] = self.gaze(piece).pages
+            while len(self._pages) > _KEPT_PAGES:
+                self._pages.popitem(last=False)
+        self._pages.move_to_end(piece.id)
+        return found
 
     def _kept_bytes(self) -> int:
         return sum(gaze.weights.nbytes for gaze in self._gazes.values())

@@ -57,6 +57,7 @@ class Studio:
         self._plays_live = Aside()  # who listens to a piece being made waits for no whole one
         # So many requests at once may wait for sound, of the forty that the server works on.
         self.for_sound, self.for_passages = OneEach(6), OneEach(12)
+        self.for_looks = OneEach(64)  # these take no thread of the server's
         self.shelf = Shelf(Path(self._folder.name), functools.partial(self._plays.call, sound_file))
         self.takes = TakeStore(takes_folder())
         self.desks = Desks(self.shelf, self.takes)

@@ -174,18 +174,18 @@ def test_early_notes_of_a_long_piece_are_on_a_page_with_what_was_before_them():
         np.zeros((1, 1, 20, 20)), np.arange(20), np.arange(80, 100) / 10, [60] * 20, first_event=81
     )
     gaze = Gaze.of(view, piece)
-    assert gaze.page_of(99) == 0
+    assert gaze.pages.page_of(99) == 0
     for note in (0, 9, 10, 55, 85):
-        page = gaze.page_of(note)
-        end = gaze.page_end(page)
+        page = gaze.pages.page_of(note)
+        end = gaze.pages.page_end(page)
         assert end is not None
         assert end - 10 <= note < end
-    assert gaze.page_end(0) is None
-    assert gaze.page_end(10) is None
+    assert gaze.pages.page_end(0) is None
+    assert gaze.pages.page_end(10) is None
 
 
 def test_a_short_piece_has_one_page(gaze):
-    assert [gaze.page_of(note) for note in range(4)] == [0, 0, 0, 0]
+    assert [gaze.pages.page_of(note) for note in range(4)] == [0, 0, 0, 0]
 
 
 def test_bars_are_those_of_the_piece_or_spans_of_time(gaze):
