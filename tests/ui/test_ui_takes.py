@@ -19,10 +19,12 @@ from streamlit.testing.v1 import AppTest
 
 from made_takes import made_take
 from musicgen.errors import TakesError
+from musicgen.midi import NoteTable
 from musicgen.studio.take_store import TakeStore
 from musicgen.ui import resources, strings, take_strings
 from musicgen.ui import shelf as shelf_module
 from musicgen.ui.drawer import Drawer
+from musicgen.ui.matching import parting_s
 from musicgen.ui.order import Order
 from musicgen.ui.pieces import from_take, from_upload
 from musicgen.ui.recent import MAX_TAKES
@@ -363,6 +365,32 @@ def test_a_take_that_is_done_while_the_page_is_drawn_is_found(app, monkeypatch):
     assert not any(button.key == "stop" for button in app.button)
     assert app.session_state["told"]["making"] == []
     assert desk.jobs == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "parting"),
+    [
+        ({}, None),
+        ({"onset_s": {5: 2.6}}, 2.5),
+        ({"pitch": {3: 90}}, 1.5),
+        ({"end_s": {2: 1.2}, "pitch": {9: 90}}, 1.2),
+    ],
+)
+def test_where_two_takes_part(changes, parting):
+    """Guards a comparison by ear of the beginning that two takes have in common."""
+    columns = {
+        "onset_s": [i / 2 for i in range(12)],
+        "end_s": [i / 2 + 0.4 for i in range(12)],
+        "pitch": [60 + i for i in range(12)],
+    }
+    one = NoteTable.of(**columns, velocity=[80] * 12)
+    for name, values in changes.items():
+        for place, value in values.items():
+            columns[name][place] = value
+    other = NoteTable.of(**columns, velocity=[80] * 12, track=1)
+    assert parting_s(one, other) == parting_s(other, one) == parting
+    part = one.select(one.onset_s < 4)
+    assert parting_s(part, one) == 4.0
 
 
 def test_music_goes_on_from_a_take_and_from_a_point_in_it(app):

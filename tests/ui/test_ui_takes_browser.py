@@ -6,11 +6,15 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from browsers import faults_on, opened
+from musicgen.ui import strings, take_strings
+from musicgen.ui.components import versus
+from musicgen.ui.components.shared import shared
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -44,6 +48,49 @@ def make(page: Page, seconds: int) -> None:
     page.locator(".st-key-go button").click()
 
 
+BESIDE = """([say, parting]) => {
+  const versus = new Versus(document.querySelector(".mg-versus")), at = {};
+  const piece = { seconds: 30, newTrack: null, notes: { on: [], len: [], pitch: [], vel: [], track: [] } };
+  versus.players = [0, 1].map(() => ({
+    readyState: 4, duration: 30, paused: false, ended: false, load() {}, pause() {}, removeAttribute() {},
+  }));
+  versus.redraw = () => {};
+  versus.update({ one: { id: "a", ...piece }, other: { id: "b", ...piece }, parting, say }, { setTriggerValue() {} });
+  versus.wanted = true;
+  let now = 0;
+  const hear = (side, from, seconds) => {
+    versus.side = side;
+    for (let heard = 0; heard <= seconds + 0.05; heard += 0.1) {
+      for (const player of versus.players) player.currentTime = from + heard;
+      versus.tick((now += 100));
+    }
+    return [...document.querySelectorAll("[data-vote]")].some((button) => !button.disabled);
+  };
+  return {
+    begin: versus.cursor, said: document.querySelector(".status").textContent,
+    open: [[0, 2, 3], [1, 2, 3], [0, 12, 1.6], [1, 12, 1.6]].map((given) => hear(...given)),
+  };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("parting", "begin", "is_open"),
+    [(12.0, 10.0, [False, False, False, True]), (None, 0.0, [False, True, True, True])],
+)
+def test_the_vote_waits_for_what_differs(browser, parting, begin, is_open):
+    """Guards: a vote on two takes of which only what they have in common was heard."""
+    folder = Path(versus.__file__).parent
+    script = shared("words.js", "sight.js", "volume.js") + (folder / "versus.js").read_text("utf-8")
+    page = browser.new_page()
+    page.set_content((folder / "versus.html").read_text("utf-8"))
+    page.add_script_tag(content=script.replace("export default", "window.Versus = Versus;"))
+    seen = page.evaluate(BESIDE, [{**strings.VOLUME, **take_strings.VERSUS}, parting])
+    page.close()
+    assert seen["begin"] == begin
+    assert seen["open"] == is_open
+    assert ("0:12.0" in seen["said"]) is (parting is not None)
+
+
 def test_takes_outlive_the_server_and_are_compared_by_ear(
     browser, quick_server, free_port, tmp_path, monkeypatch
 ):
@@ -59,7 +106,7 @@ def test_takes_outlive_the_server_and_are_compared_by_ear(
     with quick_server(free_port) as url:
         page.goto(url)
         page.locator(".mg").wait_for()
-        make(page, 5)
+        make(page, 10)
         cards.nth(0).wait_for()
         name = drawer.get_by_role("textbox", name="Name of this take")
         name.fill(NAME)
@@ -124,7 +171,8 @@ def test_takes_outlive_the_server_and_are_compared_by_ear(
         )
         assert versus.get_by_role("button", name="A is better").is_disabled()
         versus.get_by_role("button", name="Play").click()
-        page.wait_for_timeout(1900)  # both are to be heard for a while before a vote
+        page.keyboard.press("ArrowRight")  # up to there they are the same
+        page.wait_for_timeout(2100)  # both are to be heard for a while before a vote
         page.keyboard.press("x")
         versus.get_by_role("radio", name="B", checked=True).wait_for()
         times = versus.locator("audio").evaluate_all("all => all.map((each) => each.currentTime)")

@@ -14,6 +14,7 @@ from musicgen.ui import strings, take_strings
 from musicgen.ui.components import drawer as drawer_component
 from musicgen.ui.components import versus as versus_component
 from musicgen.ui.markup import one_line, plain
+from musicgen.ui.matching import parting_s
 from musicgen.ui.pieces import Piece, from_upload
 from musicgen.ui.recent import MAX_TAKES
 from musicgen.ui.resources import Studio
@@ -220,6 +221,7 @@ def comparison(desk: Desk, piece: Piece) -> bool:
     versus_component.versus(
         piece.on_roll(),
         other.on_roll(),
+        parting_s=parting_s(piece.preview.notes, other.preview.notes),
         on_vote=lambda: _vote(desk),
         on_close=_close,
     )

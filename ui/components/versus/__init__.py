@@ -27,6 +27,7 @@ def versus(
     one: dict[str, Any],
     other: dict[str, Any],
     *,
+    parting_s: float | None,
     on_vote: Callable[[], None],
     on_close: Callable[[], None],
 ) -> None:
@@ -35,6 +36,7 @@ def versus(
     Args:
         one: What `Piece.on_roll` returned.
         other: The same of the other one; which of the two is A, the browser draws by lot.
+        parting_s: From when on they sound different; None where they never do.
         on_vote: Called before the page is drawn anew when `st.session_state["versus"]["vote"]` is:
             `one`, `other`, and `better`, their names.
         on_close: Called when there is enough of it.
@@ -42,7 +44,7 @@ def versus(
     mount = component("musicgen_versus", html=_HTML, css=_CSS, js=_JS)
     mount(
         key="versus",
-        data={"one": one, "other": other, "say": _SAYS},
+        data={"one": one, "other": other, "parting": parting_s, "say": _SAYS},
         on_vote_change=on_vote,
         on_close_change=on_close,
     )

@@ -1,7 +1,8 @@
 // Two takes on one playhead. Both sound at once and one is heard, so that going from one to the other
 // keeps the place. Which of the two is A is drawn by lot; names and notes are hidden until the vote.
 
-const HEARD_S = 1.5; // of each so much must have been heard before a vote
+const HEARD_S = 1.5; // of each so much must have been heard before a vote, of what is not the same
+const LEAD_S = 2; // where they begin alike, they are played from so long before they part
 const DRIFT_S = 0.06; // two players that are further apart are put together again
 const FADE_S = 0.012; // a switch must not click
 const LETTERS = ["A", "B"];
@@ -27,9 +28,10 @@ class Versus {
     this.sizes.observe(root);
   }
 
-  update({ one, other, say }, { setTriggerValue }) {
+  update({ one, other, parting, say }, { setTriggerValue }) {
     this.trigger = setTriggerValue;
     this.say = say;
+    this.parting = parting ?? 0;
     this.volume.say(say);
     const pair = [one.id, other.id].sort().join();
     if (pair === this.pair) {
@@ -54,12 +56,14 @@ class Versus {
     this.mute = null;
     this.heard = [0, 0];
     this.side = 0;
-    this.cursor = 0;
+    this.cursor = this.begin;
     this.seconds = Math.max(...this.sides.map((piece) => piece.seconds), 1);
     this.players.forEach((audio, side) => { audio.src = this.sides[side].audio; audio.load(); });
     this.words();
     this.redraw();
   }
+
+  get begin() { return Math.max(0, this.parting - LEAD_S); }
 
   words() {
     const { say, state, sides } = this, blind = state === "blind";
@@ -90,7 +94,7 @@ class Versus {
     });
     this.find(".question").hidden = this.find("[data-do=reveal]").hidden = !blind;
     this.find("[data-do=again]").hidden = blind;
-    let said = state === "open" ? say.revealed : say.listenFirst;
+    let said = state === "open" ? say.revealed : this.begin > 0 ? fill(say.sameUntil, { at: clock(this.parting) }) : say.listenFirst;
     if (this.mute !== null) said = fill(say.mute, { title: blind ? LETTERS[this.mute] : sides[this.mute].title });
     else if (state === "voted") said = this.better === "same" ? say.equal : fill(say.preferred, { letter: LETTERS[this.better], title: sides[this.better].title });
     if (this.find(".status").textContent !== said) text(".status", said);
@@ -124,7 +128,7 @@ class Versus {
   async play() {
     this.mixer();
     this.wanted = true;
-    if (this.cursor >= this.seconds - 0.05) this.cursor = 0;
+    if (this.cursor >= this.seconds - 0.05) this.cursor = this.begin;
     this.place();
     this.ready();
     // Both are there before either begins: they are to begin together.
@@ -225,7 +229,7 @@ class Versus {
       const other = this.players[1 - this.players.indexOf(lead)];
       if (!other.ended && !other.seeking && !other.paused && Math.abs(other.currentTime - this.cursor) > DRIFT_S) other.currentTime = this.cursor;
       const before = this.heard.map((s) => s >= HEARD_S).join();
-      this.heard[this.side] += Math.min(0.1, (now - (this.last ?? now)) / 1000);
+      if (this.cursor >= this.parting) this.heard[this.side] += Math.min(0.1, (now - (this.last ?? now)) / 1000);
       if (before !== this.heard.map((s) => s >= HEARD_S).join()) this.words();
     }
     this.last = sounding ? now : undefined;
