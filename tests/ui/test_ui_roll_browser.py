@@ -15,9 +15,10 @@ import mido
 import pytest
 
 from browsers import faults_on, opened
+from musicgen.ui import strings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -263,3 +264,42 @@ def test_every_view_is_taken_home(page, view):
         with page.expect_download() as waiting:
             panel.locator(f".save-{view} [data-form={form}]").click()
         assert waiting.value.path().read_bytes().startswith(head)
+
+
+INK = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.filter((_, i) => i % 4 === 3 && data[i]).length / (canvas.width * canvas.height);
+}"""
+
+
+def test_a_piece_that_is_gone_takes_nothing_from_the_next(page, app_url, trio):
+    """Guards: "the studio does not answer" of a piece that is gone, and heads blank for good."""
+    other = page.context.browser.new_page()
+    other.set_default_timeout(PATIENCE_MS)
+    held: list[Route] = []
+    other.route(re.compile(r"/attention/[0-9a-f]+/0$"), lambda route: held.append(route))
+    other.route("**/attention/*/note/*", lambda route: route.fulfill(status=404))
+    other.goto(app_url)
+    other.locator(".mg").wait_for()
+    other.get_by_role("radio", name="Your MIDI").click()
+    for name in ("one.mid", "two.mid"):
+        before = len(held)
+        other.locator("input[type=file]").set_input_files(
+            {"name": name, "mimeType": "audio/midi", "buffer": trio}
+        )
+        other.locator(f".mg .over[aria-label*='{name}']").wait_for()
+        while len(held) == before:
+            other.wait_for_timeout(50)
+    held[-2].abort()
+    other.wait_for_timeout(100)
+    held[-1].continue_()
+    tiles = other.locator(".mg .gaze .tiles")
+    for _ in range(100):
+        if tiles.evaluate(INK) > 0.5:
+            break
+        other.wait_for_timeout(50)
+    assert tiles.evaluate(INK) > 0.5
+    other.locator(".mg .over").focus()
+    other.keyboard.press(".")
+    other.locator(".mg").get_by_text(strings.ROLL["gone"]).wait_for()
+    other.close()

@@ -69,7 +69,7 @@ class GazePanel {
         const answer = await fetch(`${address}/facts`);
         const facts = answer.ok ? await answer.json() : null;
         if (facts && !facts.error) this.facts.set(address, facts);
-        else if (this.address === address) this.failed = facts ? `${facts.error.message} ${facts.error.hint}` : say.lost;
+        else if (this.address === address) this.failed = facts ? `${facts.error.message} ${facts.error.hint}` : answer.status === 404 ? say.gone : say.lost;
       } catch { if (this.address === address) this.failed = say.lost; }
     }
     if (this.address !== address || !this.roll.music) return false; // the page may be another by now
@@ -158,8 +158,8 @@ class GazePanel {
         return b;
       }),
       this.button("solo", say.solo, this.solo, () => this.alone(!this.solo), say.soloHelp),
-      this.button("all", say.all, null, () => this.set({ on: new Set(Array(told.heads).keys()) })),
-      this.button("none", say.none, null, () => this.set({ on: new Set() })),
+      this.button("all", say.all, null, () => this.set({ on: new Set(Array(told.heads).keys()), solo: false })),
+      this.button("none", say.none, null, () => this.set({ on: new Set(), solo: false })),
     ]);
     this.group(".hows", say.how, ["each", "mean", "max"].map((how) => {
       const b = this.button(how, say[how], this.asOne ? how === this.oneWay : how === this.how, () => this.set({ how }));

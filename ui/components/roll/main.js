@@ -131,6 +131,7 @@ class Roll {
     try {
       const answer = await fetch(`${piece.maps}/note/${note}`, { signal });
       if (answer.status === 204) { this.panel.show(null); return this.status(`${name}. ${this.say.unseen}`); }
+      if (answer.status === 404) return this.status(this.say.gone, true);
       if (!answer.ok) throw new Error(answer.status);
       if (isRefusal(answer)) {
         const { error } = await answer.json();

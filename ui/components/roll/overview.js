@@ -34,7 +34,7 @@ class Overview {
       const [layers, heads, size] = new Uint32Array(data, 0, 4);
       this.tiles = { layers, heads, size, pixels: new Uint8Array(data, 16), pictures: new Map() };
       this.draw();
-    } catch { this.address = null; }
+    } catch { if (this.address === address) this.address = null; } // else another piece is being read
   }
 
   draw() {
@@ -108,7 +108,7 @@ class Overview {
   // What all squares together are, and of which notes.
   all() {
     const { panel } = this, { told, roll } = panel, { say } = roll;
-    return fill(say.overviewAll, { layers: told.layers, heads: told.heads, which: panel.habits.which() });
+    return fill(this.canvas.clientWidth ? say.overviewAll : say.overviewFolded, { layers: told.layers, heads: told.heads, which: panel.habits.which() });
   }
 
   caption(text) {
