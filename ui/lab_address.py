@@ -16,6 +16,7 @@ WIDTHS: Final = (8, 16, 32, 64, 128, 256)
 HEADS: Final = (1, 2, 4, 8)
 EVENTS: Final = (3, 10)
 _LATEST_S: Final = 24 * 3600
+_LATEST_EVENT: Final = 9_999_999
 _MOST: Final = 999  # layers and heads: what a model has less of, the page brings down
 DEFAULTS: Final[dict[str, Any]] = {
     "lab_kind": "sentence",
@@ -26,6 +27,9 @@ DEFAULTS: Final[dict[str, Any]] = {
     "lab_piece": None,
     "lab_from": 0.0,
     "lab_events": 6,
+    "lab_reads": None,
+    "lab_row": None,
+    "lab_column": None,
     "lab_layer": 1,
     "lab_head": 1,
     "lab_mask": True,
@@ -39,6 +43,9 @@ _NUMBERS: Final = {
     "weights": Setting(name="lab_seed", low=0, high=MAX_SEED, whole=True),
     "from": Setting(name="lab_from", low=0, high=_LATEST_S, whole=False),
     "events": Setting(name="lab_events", low=EVENTS[0], high=EVENTS[1], whole=True),
+    "reads": Setting(name="lab_reads", low=0, high=_LATEST_EVENT, whole=True),
+    "row": Setting(name="lab_row", low=0, high=_LATEST_EVENT, whole=True),
+    "column": Setting(name="lab_column", low=0, high=_LATEST_EVENT, whole=True),
     "layer": Setting(name="lab_layer", low=1, high=_MOST, whole=True),
     "head": Setting(name="lab_head", low=1, high=_MOST, whole=True),
 }

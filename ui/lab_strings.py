@@ -15,6 +15,7 @@ KINDS: Final = {"sentence": SENTENCE, "music": MUSIC, "printed": PRINTED}
 
 YOUR_SENTENCE: Final = "Your sentence"
 SENTENCE_HELP: Final = "Up to 12 words and marks, 80 characters."
+CUT: Final = "The first {most} of {n} words and marks are used."
 DEFAULT_SENTENCE: Final = "How are you?"
 D_MODEL: Final = "d_model"
 D_MODEL_HELP: Final = (
@@ -35,9 +36,12 @@ UNTRAINED: Final = (
     "The weights are drawn at random and not trained: the numbers show how attention computes, not "
     "what words mean."
 )
-TRAINED: Final = (
-    "The weights are those of the model that made or would go on with this music. It reads these "
-    "events and nothing before them."
+TRAINED: Final = "The weights are those of the model that made or would go on with this music."
+READS_ALONE: Final = "It reads these events and nothing before them."
+WHOLE: Final = "Read what came before, too"
+WHOLE_HELP: Final = (
+    "As on Create, where the model reads the whole piece: the numbers are the same then. Without, "
+    "it reads the shown events alone, and every number that it computes with is on the page."
 )
 PRINTED_ABOUT: Final = (
     "What the book behind this project prints (M. Liu, Learn Generative AI with PyTorch): four "
@@ -47,7 +51,7 @@ PRINTED_ABOUT: Final = (
 ABOUT: Final = {
     "sentence": f"Your own words. {UNTRAINED}",
     "music": f"A few events of a piece. {TRAINED}",
-    "printed": PRINTED_ABOUT,
+    "printed": "The example that the book behind this project prints, to hold against it.",
 }
 NO_PIECE: Final = "There is no piece to look at yet: make one on the page Create."
 
@@ -56,7 +60,7 @@ COMPONENT: Final = {
     "previous": "Previous",
     "next": "Next",
     "keys": "n and p go a step on and back. In a table the arrow keys choose a number.",
-    "ask": "Point at a number, or choose one with the keys, to see what made it.",
+    "ask": "Choose a number to see what made it.",
     "heads": "All heads: a press shows one",
     "headsHelp": "Each square is a head's weights: rows look at columns.",
     "head": "Head {head}",
@@ -127,12 +131,12 @@ TEXT_SCORES: Final = (
 )
 TEXT_MASK: Final = {
     True: (
-        "What comes next is to be foretold from what came before, so no token may look at a later "
+        "What comes next is to be predicted from what came before, so no token may look at a later "
         "one. Those scores become −∞, and their weight will be 0."
     ),
     False: (
         "The mask is switched off: the hatched scores belong to later tokens, and they count. "
-        "Where the next token is to be foretold, the answer lies open among them."
+        "Where the next token is to be predicted, the answer lies open among them."
     ),
 }
 TEXT_WEIGHTS: Final = (
@@ -159,10 +163,14 @@ AS_PRINTED: Final = "This is head 0 of the text: these are its printed figures, 
 LEAK: Final = (
     "{share} of this head's weight lies on later tokens; most of it in the row of {token}: {most}."
 )
+POINTED: Final = (
+    "You came for this number: in the row of {row}, from which the event after it is chosen, head "
+    "{head} gives {column} {share} of its attention. The row is marked below."
+)
 NO_LEAK: Final = "With the mask, no weight lies on later tokens."
 BITS: Final = (
-    "What that does to foretelling, measured on these events with no mask in any layer: the model "
-    "needs {open} bits for each next event instead of {masked}, {verdict}."
+    "What that does to predictions, measured on the events that the model reads, with no mask in "
+    "any layer: it needs {open} bits for each next event instead of {masked}, {verdict}."
 )
 CHEATS: Final = (
     "though it never met a future in training. That is no better model, for when it makes music "
@@ -214,6 +222,42 @@ def number(value: float, digits: int = 4) -> str:
 def percent(share: float) -> str:
     """Say a share."""
     return f"{100 * share:.0f}%"
+
+
+def quoted(token: str) -> str:
+    """Set a token off from the words around it."""
+    return f"“{token}”"
+
+
+def cut(n: int, most: int) -> str:
+    """Say how much of a sentence is used; "" for all of it."""
+    return CUT.format(most=most, n=n) if n > most else ""
+
+
+def reads_others(n_read: int, n_shown: int) -> str:
+    """Say what the model reads, where that is more than is shown."""
+    return (
+        f"It reads {n_read:,} events, of which {n_shown} are shown; what it computes of the others "
+        "comes in sums."
+    )
+
+
+def alone(count: int) -> str:
+    """Say why these shares are not those of the whole piece."""
+    return (
+        f"The model reads these {count} events alone, so a row's shares are other ones than on "
+        "Create, where it reads the whole piece. “Read what came before, too” makes them the same."
+    )
+
+
+def n_others(count: int) -> str:
+    """Call the events that are not shown."""
+    return "1 other" if count == 1 else f"{count:,} others"
+
+
+def others_gave(count: int, value: float) -> str:
+    """Say what the events that are not shown add to a number."""
+    return f"+ {number(value)} from {n_others(count)}, which are not shown"
 
 
 def columns_shown(shown: int, whole: int) -> str:

@@ -61,7 +61,7 @@ ROLL: Final = {
     "head": "head",
     "allHeads": "All heads",
     "solo": "Solo",
-    "soloHelp": "A press on a head shows it alone",
+    "soloHelp": "One head alone: first the one that looks most, then the one that is pressed",
     "count": "Strongest",
     "countHelp": "How many looks a head",
     "looksTo": "Head {head} looks at it most from {note}, {on}: {share}",
@@ -75,11 +75,14 @@ ROLL: Final = {
     "reading": "The model reads the piece …",
     "overview": "Every layer and head",
     "overviewAll": "A map of each head: {layers} layers from top to bottom, {heads} heads from "
-    "left to right, over {which}. Point at one to read what it is in the habit of looking at; "
-    "press it to see it large. A note on the roll tells what the heads looked at from there.",
+    "left to right, over {which}. Choose one to see it large, and to read what it is in the habit "
+    "of looking at. A note on the roll tells what the heads looked at from there.",
+    "overviewFolded": "{layers} layers of {heads} heads have read {which}. “Maps and habits” shows "
+    "a map of each, and what each is in the habit of looking at. A note on the roll tells what the "
+    "heads looked at from there.",
     "moreMaps": "Maps and habits",
     "fewerMaps": "Less",
-    "toLab": "These numbers step by step, in the attention lab",
+    "toLab": "The numbers of head {head} step by step, in the attention lab",
     "shade": "Squares show",
     "shadeMaps": "their maps",
     "shadeHelp": "Shade the overview by",

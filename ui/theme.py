@@ -52,6 +52,12 @@ CSS: Final = """
 .stMain :focus-visible, .stAppHeader :focus-visible, .stSidebar :focus-visible {
   outline: 2px solid currentColor; outline-offset: 2px;
 }
+/* A switch that is off is nearly the page's ground, and under the pointer wholly so. */
+.stMain .stCheckbox label:has(input[role="switch"]:not(:checked)) > span + div {
+  background: color-mix(in srgb, currentColor 52%, transparent);
+}
+/* How much may be typed yet lies on what is typed: below it there is room. */
+.stMain [data-testid="InputInstructions"] { bottom: -1.1rem; }
 /* Streamlit keeps the sentence on a file too large for screen readers alone. */
 .stFileChip[aria-invalid="true"] { flex-wrap: wrap; height: auto; }
 .stFileChip[aria-invalid="true"] [role="alert"] {

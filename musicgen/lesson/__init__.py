@@ -10,13 +10,15 @@ from __future__ import annotations
 from musicgen.lesson.leak import LeakTrial, leak_trial
 from musicgen.lesson.music import layer_lesson, next_event_bits
 from musicgen.lesson.printed import printed_lesson
-from musicgen.lesson.sentence import sentence_lesson, split_sentence
-from musicgen.lesson.steps import Lesson, Projections
+from musicgen.lesson.sentence import MAX_TOKENS, sentence_lesson, split_sentence, words_in
+from musicgen.lesson.steps import Lesson, Others, Projections
 from musicgen.lesson.terms import Terms, largest_terms
 
 __all__ = [
+    "MAX_TOKENS",
     "LeakTrial",
     "Lesson",
+    "Others",
     "Projections",
     "Terms",
     "largest_terms",
@@ -26,4 +28,5 @@ __all__ = [
     "printed_lesson",
     "sentence_lesson",
     "split_sentence",
+    "words_in",
 ]

@@ -30,6 +30,15 @@ def split_sentence(text: str) -> tuple[str, ...]:
     Returns:
         At most `MAX_TOKENS` tokens, of the first `MAX_CHARACTERS` characters.
     """
+    return _words(text)[:MAX_TOKENS]
+
+
+def words_in(text: str) -> int:
+    """Return how many words and marks a sentence has, of which `split_sentence` takes the first."""
+    return len(_words(text))
+
+
+def _words(text: str) -> tuple[str, ...]:
     tokens: list[str] = []
     is_word = False
     for char in unicodedata.normalize("NFC", text)[:MAX_CHARACTERS].lower():
@@ -44,7 +53,7 @@ def split_sentence(text: str) -> tuple[str, ...]:
             is_word = False
             if kind in "PS":
                 tokens.append(char)
-    return tuple(tokens[:MAX_TOKENS])
+    return tuple(tokens)
 
 
 def sentence_lesson(

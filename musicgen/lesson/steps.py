@@ -5,8 +5,8 @@ T tokens   H heads   D width of a head   C = H · D width of the model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch.nn.functional as F
@@ -76,6 +76,36 @@ class Turned:
     cos: np.ndarray
     sin: np.ndarray
 
+    def only(self, at: np.ndarray) -> Turned:
+        """Return what became of some of the tokens, by their places."""
+        return Turned(
+            q=self.q[:, at],
+            k=self.k[:, at],
+            q_normed=self.q_normed[:, at],
+            k_normed=self.k_normed[:, at],
+            cos=self.cos[at],
+            sin=self.sin[at],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Others:
+    """What a layer read beside the tokens that are shown.
+
+    Attributes:
+        count: How many tokens these are.
+        powers: Sum of e to the power of their scores, as far as a row sees them (H, T), float64.
+        weights: Share of each row that lies on them (H, T).
+        leaked: The part of it that lies on later ones (H, T).
+        gathered: What they hand over, weighted (H, T, D).
+    """
+
+    count: int
+    powers: np.ndarray
+    weights: np.ndarray
+    leaked: np.ndarray
+    gathered: np.ndarray
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lesson:
@@ -91,13 +121,16 @@ class Lesson:
         v: Values (H, T, D).
         turned: What came before `q` and `k`; None where they are as projected.
         scores: q · kᵀ / √D, before the mask (H, T, T).
-        weights: Softmax of the scores that the mask leaves (H, T, T): each row sums to 1.
+        weights: Softmax of the scores that the mask leaves (H, T, T): each row sums to 1, with
+            what `others` have.
         gathered: The weighted values (H, T, D).
         joined: The heads side by side again (T, C).
         out: Mixed by the last matrix (T, C); None where the lesson ends before it.
         causal: Whether no token sees a later one.
         matrices: (C, C) each by name (q, k, v, out): column j makes dimension j.
         biases: Likewise (C,), where there are any.
+        places: Of the tokens in what was read, from 0.
+        others: What was read beside them; None where all of it is shown.
     """
 
     tokens: tuple[str, ...]
@@ -116,6 +149,8 @@ class Lesson:
     causal: bool
     matrices: Mapping[str, np.ndarray]
     biases: Mapping[str, np.ndarray]
+    places: tuple[int, ...]
+    others: Others | None = None
 
     @property
     def n_heads(self) -> int:
@@ -134,7 +169,47 @@ class Lesson:
 
     def leaked(self) -> np.ndarray:
         """Return the share of each row's weight that lies on later tokens: (H, T)."""
-        return np.triu(self.weights, 1).sum(axis=-1)
+        leaked = np.triu(self.weights, 1).sum(axis=-1)
+        return leaked if self.others is None else leaked + self.others.leaked
+
+    def only(self, shown: Sequence[int]) -> Lesson:
+        """Return the lesson of some of its tokens: the same numbers, what is left out in sums.
+
+        Args:
+            shown: Their places, ascending.
+        """
+        at = np.asarray(shown, dtype=np.int64)
+        hidden = np.setdiff1d(np.arange(len(self.tokens)), at)
+        later = hidden[None] > at[:, None]
+        seen = ~later if self.causal else np.ones_like(later)
+        pairs = np.ix_(range(self.n_heads), at, at)
+        aside = np.ix_(range(self.n_heads), at, hidden)
+        weights = self.weights[aside]
+        turned = self.turned
+        return replace(
+            self,
+            tokens=tuple(self.tokens[t] for t in at),
+            said=tuple(self.said[t] for t in at),
+            parts={name: part[at] for name, part in self.parts.items()},
+            x=self.x[at],
+            q=self.q[:, at],
+            k=self.k[:, at],
+            v=self.v[:, at],
+            turned=None if turned is None else turned.only(at),
+            scores=self.scores[pairs],
+            weights=self.weights[pairs],
+            gathered=self.gathered[:, at],
+            joined=self.joined[at],
+            out=None if self.out is None else self.out[at],
+            places=tuple(at.tolist()),
+            others=Others(
+                count=len(hidden),
+                powers=(np.exp(self.scores[aside].astype(np.float64)) * seen).sum(-1),
+                weights=weights.sum(-1),
+                leaked=(weights * later).sum(-1),
+                gathered=weights @ self.v[:, hidden],
+            ),
+        )
 
 
 def take_apart(
@@ -200,6 +275,7 @@ def take_apart(
         biases={}
         if biases is None
         else {name: _array(b) for name, b in zip(names, biases, strict=True)},
+        places=tuple(range(len(tokens))),
     )
 
 

@@ -12,13 +12,16 @@ import numpy as np
 
 from musicgen.errors import ConfigError
 from musicgen.lesson import (
+    MAX_TOKENS,
     Lesson,
+    Others,
     Terms,
     largest_terms,
     layer_lesson,
     next_event_bits,
     printed_lesson,
     sentence_lesson,
+    words_in,
 )
 from musicgen.midi import read_midi
 from musicgen.pipeline.prompt import ready_prompt
@@ -29,13 +32,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_EVENTS",
+    "MAX_TOKENS",
     "Lesson",
     "MusicLesson",
+    "Others",
     "Terms",
     "largest_terms",
     "music_lesson",
     "printed_lesson",
     "sentence_lesson",
+    "words_in",
 ]
 
 MAX_EVENTS = 10
@@ -46,16 +52,19 @@ class MusicLesson:
     """What a layer computes over some events, and what the mask is worth to the whole model.
 
     Attributes:
-        lesson: The layer's steps; its first token is the start event.
+        lesson: The layer's steps; its first token is the first event that was read, which is the
+            start event but of a late part of a long piece.
         n_layers: How many layers the model has.
         start_s: Onset of the first of the piece's events.
-        bits_masked: Bits the model needs for each next event of these.
+        point: Row and column of the lesson that were asked for; None without.
+        bits_masked: Bits the model needs for each next event of those it reads.
         bits_open: The same with no mask in any layer.
     """
 
     lesson: Lesson
     n_layers: int
     start_s: float
+    point: tuple[int, int] | None
     bits_masked: float
     bits_open: float
 
@@ -68,8 +77,14 @@ def music_lesson(
     events: int = 6,
     layer: int = 0,
     causal: bool = True,
+    reads_from: int | None = None,
+    point: tuple[int, int] | None = None,
 ) -> MusicLesson:
-    """Return what the model computes when it reads a few events of a piece, and nothing before.
+    """Return what the model computes when it reads a few events of a piece.
+
+    By itself it reads nothing before them, so every number is on the page. With `reads_from` it
+    reads what came before, too, as where the attention of whole pieces is shown: the same events
+    have that pass's numbers then, and what is not shown of it comes in sums.
 
     Args:
         pipeline: The model.
@@ -78,6 +93,10 @@ def music_lesson(
         events: How many events, 1 to `MAX_EVENTS`; the start event comes before them.
         layer: Which layer, 0 the first.
         causal: Whether that layer's mask stands.
+        reads_from: Number of the first event that is read, 0 the start event; a later one where
+            the model's window does not reach so far. None for the shown events alone.
+        point: Numbers of an event that looks and of one that is looked at, to be shown whatever
+            the others are; left out where there are none such. Only with `reads_from`.
 
     Raises:
         ConfigError: There is no such layer or number of events.
@@ -97,11 +116,31 @@ def music_lesson(
     onset_s = tokenizer.decode_events(ids).onset_s
     first = int(np.searchsorted(onset_s[1:], start_s)) + 1
     first = max(1, min(first, len(ids) - events))
-    chosen = np.concatenate([ids[:1], ids[first : first + events]])
+    window = range(first, min(first + events, len(ids)))
+    if reads_from is None:
+        point, read = None, np.concatenate([ids[:1], ids[window.start : window.stop]])
+    else:
+        if point is not None and not 0 <= point[1] <= point[0] < len(ids):
+            point = None
+        last = max(window.stop - 1, *(point or (0,)))
+        reads_from = max(0, min(reads_from, first), last + 1 - pipeline.model.config.max_seq_len)
+        if point is not None and point[1] < reads_from:
+            point = None
+        read = ids[reads_from : last + 1]
+    lesson = layer_lesson(pipeline.model, tokenizer, read, layer=layer, causal=causal)
+    where = None
+    if reads_from is not None:
+        shown = {0, *(event - reads_from for event in (*window, *(point or ())))}
+        places = sorted(place for place in shown if place >= 0)
+        lesson = lesson.only(places)
+        if point is not None:
+            row, column = (places.index(event - reads_from) for event in point)
+            where = (row, column)
     return MusicLesson(
-        lesson=layer_lesson(pipeline.model, tokenizer, chosen, layer=layer, causal=causal),
+        lesson=lesson,
         n_layers=n_layers,
         start_s=float(onset_s[min(first, len(ids) - 1)]),
-        bits_masked=next_event_bits(pipeline.model, chosen),
-        bits_open=next_event_bits(pipeline.model, chosen, causal=False),
+        point=where,
+        bits_masked=next_event_bits(pipeline.model, read),
+        bits_open=next_event_bits(pipeline.model, read, causal=False),
     )

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 import mido
 import pytest
@@ -198,6 +199,17 @@ def test_a_note_shows_what_each_head_looked_at(visit, music):
     assert panel.locator(".heads [data-head]").count() == 8
     assert panel.locator(".layers button").count() == 3  # two, and all
     panel.get_by_text("Attention shows").wait_for()
+    # Guards a Solo that did nothing before a head was pressed.
+    panel.locator("[data-key=solo]").click()
+    assert panel.locator(".heads [data-head][aria-pressed=true]").count() == 1
+    said = panel.locator(".looks li").inner_text()
+    # Guards a link to another row than the one that is told: to the lab it names that very look.
+    asked = parse_qs(urlsplit(panel.locator(".to-lab").get_attribute("href")).query)
+    assert f"Head {asked['head'][0]} " in said
+    # Its event comes after the start event and the notes before it; it was written one earlier.
+    assert (asked["row"], asked["reads"]) == ([panel.get_attribute("data-note")], ["0"])
+    panel.locator("[data-key=solo]").click()
+    assert panel.locator(".looks li").count() == 8
     panel.get_by_role("button", name="None").click()
     panel.locator(".heads [data-head='2']").click()
     assert panel.locator(".looks li").count() == 1

@@ -17,6 +17,7 @@ from musicgen.lesson import (
     printed_lesson,
     sentence_lesson,
     split_sentence,
+    words_in,
 )
 from musicgen.lesson.sentence import MAX_TOKENS
 from musicgen.model import AttentionRecord, Decoder
@@ -115,6 +116,48 @@ def test_a_word_is_one_embedding_wherever_it_stands():
 )
 def test_a_sentence_is_split_into_words_and_marks(text, tokens):
     assert split_sentence(text) == tokens
+
+
+def test_the_words_of_a_sentence_that_is_cut_are_counted():
+    """Guards: a long sentence that lost its end without a word."""
+    assert words_in("one two, three " * 4) == 16
+    assert len(split_sentence("one two, three " * 4)) == MAX_TOKENS == 12
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_some_tokens_of_a_lesson_keep_the_numbers_of_all(music, causal):
+    """Guards: numbers of an excerpt that are not those of the piece, and sums that lose a part."""
+    decoder, ids = music
+    whole = layer_lesson(decoder, get_tokenizer("piano"), ids, layer=1, causal=causal)
+    some = whole.only([0, 2, 3])
+    assert some.places == (0, 2, 3)
+    assert some.tokens == tuple(whole.tokens[place] for place in some.places)
+    at = list(some.places)
+    np.testing.assert_array_equal(some.weights, whole.weights[:, at][:, :, at])
+    np.testing.assert_array_equal(some.turned.cos, whole.turned.cos[at])
+    others = some.others
+    assert others.count == len(ids) - 3
+    np.testing.assert_allclose(some.weights.sum(-1) + others.weights, 1, atol=1e-6)
+    np.testing.assert_allclose(some.weights @ some.v + others.gathered, some.gathered, atol=1e-5)
+    seen = np.tril(np.ones((3, 3))) if causal else np.ones((3, 3))
+    sums = (np.exp(some.scores.astype(float)) * seen).sum(-1) + others.powers
+    np.testing.assert_allclose(
+        np.exp(some.scores[:, 2, 2]) / sums[:, 2], some.weights[:, 2, 2], 1e-5
+    )
+    np.testing.assert_allclose(some.leaked(), whole.leaked()[:, at], atol=1e-6)
+
+
+def test_what_the_docs_say_of_the_printed_example_is_what_the_lab_says(root):
+    """Guards: 2.4486 in docs/attention.md, a sum of rounded numbers, beside 2.4485 in the lab."""
+    scores = printed_lesson().scores[0, 1, :2].astype(np.float64)
+    powers = np.exp(scores)
+    text = (root / "docs" / "attention.md").read_text(encoding="utf-8")
+    by_hand = text.split("The second row by hand")[1].split("\n")[0]
+    for name, value in zip(scores, powers, strict=True):
+        assert f"e^{name:.4f} = {value:.4f}" in by_hand
+    total = f"{powers.sum():.4f}"
+    assert f"their sum is {total}" in by_hand
+    assert f"{powers[0]:.4f} ÷ {total} = {powers[0] / powers.sum():.4f}" in by_hand
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\x07"])

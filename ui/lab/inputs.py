@@ -11,7 +11,7 @@ import numpy as np
 
 from musicgen.ui import lab_strings as strings
 from musicgen.ui.lab.tables import Story, told, words
-from musicgen.ui.lab.view import Step, View, say, step, vectors
+from musicgen.ui.lab.view import Step, View, say, step, trained, vectors
 from musicgen.ui.markup import one_line
 
 
@@ -23,9 +23,10 @@ def tokens_step(view: View) -> Step:
     return step(
         "tokens",
         strings.TEXT_TOKENS[view.kind],
+        trained(view) if view.kind == "music" else "",
         formula="",
-        shapes=f"T = {len(lesson.tokens)}",
-        tables=[words(strings.WORDS, column, said)],
+        shapes=f"T = {view.n_read}",
+        tables=[words(strings.WORDS, column, said, lesson.places)],
     )
 
 
@@ -99,7 +100,7 @@ def _embed_music(view: View, shape: str) -> Step:
         "embed",
         strings.TEXT_EMBED["music"],
         came,
-        strings.TRAINED,
+        trained(view),
         formula="E = "
         + " + ".join(f"E_{{{one_line(n)}}}" for n in _attributes(view))
         + ",   X = S ÷ rms(S) · gain",

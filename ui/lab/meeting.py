@@ -99,7 +99,7 @@ def scores_step(view: View) -> Step:
     """Queries meet keys."""
     from musicgen.pipeline.lesson import largest_terms
 
-    lesson, count = view.lesson, len(view.lesson.tokens)
+    lesson, count = view.lesson, view.n_read
     q, k, scores = lesson.q[view.head], lesson.k[view.head], lesson.scores[view.head]
     root = strings.number(math.sqrt(lesson.d_head), 2)
 

@@ -5,7 +5,8 @@ T tokens   H heads   D width of a head   C width of the model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from musicgen.ui.lab.view import (
     as_printed,
     head_table,
     later,
-    pairs,
     plain_rows,
     say,
     step,
@@ -35,31 +35,85 @@ def weights_step(view: View) -> Step:
     scores = lesson.scores[view.head].astype(np.float64)
     seen = np.tril(np.ones_like(scores)) if lesson.causal else np.ones_like(scores)
     powers = np.exp(scores) * seen
+    sums = powers.sum(-1)
+    if lesson.others is not None:
+        sums = sums + lesson.others.powers[view.head]
 
     def story(t: int, s: int) -> Story:
+        if s == len(weights):
+            return _aside(view, t)
         value = strings.number(weights[t, s])
         return told(
             view.meeting(t, s, value),
             f"e^{{{strings.number(scores[t, s])}}} = {strings.number(powers[t, s])}"
             if seen[t, s]
             else "e^{−∞} = 0",
-            f"{strings.number(powers[t, s])} ÷ {strings.number(powers[t].sum())} = {value}",
+            f"{strings.number(powers[t, s])} ÷ {strings.number(sums[t])} = {value}",
             marks=[("w", "row", t)],
         )
 
-    weights_table = pairs(
-        view, "w", strings.WEIGHTS, weights, story, look="weight", later=later(view)
-    )
     return step(
         "weights",
+        pointed(view),
         strings.TEXT_WEIGHTS,
         as_printed(view),
+        alone(view),
         leak(view),
         formula="weight[t, s] = e^{score[t, s]} ÷ Σ_s e^{score[t, s]}",
         shapes=f"{view.pair_shape} → {view.pair_shape}",
-        tables=[weights_table],
-        after=foretelling(view),
+        tables=[_weights_table(view, story)],
+        after=predicting(view),
+        point=view.point,
     )
+
+
+def _weights_table(view: View, story: Callable[[int, int], Story]) -> dict[str, Any]:
+    """Return the shown head's weights; with a column for what is not shown, if there is such."""
+    weights, others = view.lesson.weights[view.head], view.lesson.others
+    names = list(view.names)
+    if others is not None and others.count:
+        weights = np.column_stack([weights, others.weights[view.head]])
+        names.append(strings.n_others(others.count))
+    return table(
+        "w",
+        strings.WEIGHTS,
+        weights,
+        rows=view.names,
+        columns=names,
+        story=story,
+        digits=4,
+        look="weight",
+        later=later(view),
+    )
+
+
+def _aside(view: View, t: int) -> Story:
+    """Return the story of what a row gives to tokens that are not shown."""
+    others = view.lesson.others
+    if others is None:
+        raise ValueError("all tokens are shown in this lesson")
+    name = f"{view.names[t]} → {strings.n_others(others.count)}"
+    share = strings.number(others.weights[view.head, t])
+    return told(strings.equals(name, share), marks=[("w", "row", t)])
+
+
+def pointed(view: View) -> str:
+    """Say the number that somebody came for; nothing where none is pointed out."""
+    if view.point is None:
+        return ""
+    row, column = view.point
+    return strings.POINTED.format(
+        row=strings.quoted(view.names[row]),
+        column=strings.quoted(view.names[column]),
+        head=view.head + 1,
+        share=strings.percent(float(view.lesson.weights[view.head, row, column])),
+    )
+
+
+def alone(view: View) -> str:
+    """Say that these shares are not those of the whole piece, where that is so."""
+    is_alone = view.kind == "music" and view.lesson.others is None
+    return strings.alone(len(view.lesson.tokens)) if is_alone else ""
 
 
 def leak(view: View) -> str:
@@ -70,13 +124,13 @@ def leak(view: View) -> str:
     most = int(leaked.argmax())
     return strings.LEAK.format(
         share=strings.percent(float(leaked.mean())),
-        token=view.names[most],
+        token=strings.quoted(view.names[most]),
         most=strings.percent(float(leaked[most])),
     )
 
 
-def foretelling(view: View) -> list[str]:
-    """Say what a mask that is off does to foretelling; nothing while it is on."""
+def predicting(view: View) -> list[str]:
+    """Say what a mask that is off does to predictions; nothing while it is on."""
     if view.lesson.causal:
         return []
     said = [strings.DICE]
@@ -95,27 +149,28 @@ def gather_step(view: View) -> Step:
     """The values, each by its weight."""
     from musicgen.pipeline.lesson import largest_terms
 
-    lesson, names = view.lesson, view.names
+    lesson, names, others = view.lesson, view.names, view.lesson.others
     weights, v = lesson.weights[view.head], lesson.v[view.head]
 
     def story(t: int, d: int) -> Story:
+        lines = []
+        if others is not None and others.count:
+            lines = [strings.others_gave(others.count, float(others.gathered[view.head, t, d]))]
         return summed(
             say(strings.GATHERED, names[t], d, lesson.gathered[view.head, t, d]),
             largest_terms(weights[t], v[:, d]),
             lambda s: names[s],
             strings.FACTORS["gather"],
+            *lines,
             marks=[("w", "row", t), ("v", "col", d)],
         )
 
-    weights_table = pairs(
-        view,
-        "w",
-        strings.WEIGHTS,
-        weights,
-        lambda t, s: told(view.meeting(t, s, strings.number(weights[t, s]))),
-        look="weight",
-        later=later(view),
-    )
+    def weight_story(t: int, s: int) -> Story:
+        if s == len(weights):
+            return _aside(view, t)
+        return told(view.meeting(t, s, strings.number(weights[t, s])))
+
+    weights_table = _weights_table(view, weight_story)
     return step(
         "gather",
         strings.TEXT_GATHER,

@@ -49,7 +49,10 @@ def table(
         whole: How many columns there are in all; S without.
         later: What the cells above the diagonal are; nothing special without.
     """
-    above = np.triu(np.ones(values.shape, dtype=bool), 1) if later else np.zeros(values.shape, bool)
+    above = np.zeros(values.shape, dtype=bool)
+    if later:  # of tokens by tokens; what comes beside them is later than nothing
+        n_rows = len(values)
+        above[:, :n_rows] = np.triu(np.ones((n_rows, n_rows), dtype=bool), 1)
     places = [[(r, c) for c in range(values.shape[1])] for r in range(values.shape[0])]
     return {
         "name": name,
@@ -69,13 +72,13 @@ def table(
     }
 
 
-def words(title: str, column: str, said: Sequence[str]) -> dict[str, Any]:
-    """Return a table of words, one a row, counted from 0."""
+def words(title: str, column: str, said: Sequence[str], places: Sequence[int]) -> dict[str, Any]:
+    """Return a table of words, one a row, with their places."""
     return {
         "name": "words",
         "title": title,
         "note": "",
-        "rows": [str(place) for place in range(len(said))],
+        "rows": [str(place) for place in places],
         "columns": [column],
         "look": "words",
         "later": None,

@@ -30,7 +30,8 @@ class View:
         kind: Where they come from.
         head: Which head, 0 the first.
         layer: Which layer of the model, 0 the first.
-        bits: Bits for each next event with and without masks; None where nothing is foretold.
+        bits: Bits for each next event with and without masks; None where nothing is predicted.
+        point: Row and column that are pointed out, or None.
     """
 
     lesson: Lesson
@@ -38,6 +39,7 @@ class View:
     head: int
     layer: int = 0
     bits: tuple[float, float] | None = None
+    point: tuple[int, int] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -45,13 +47,13 @@ class View:
         tokens = [one_line(token, longest=14) for token in self.lesson.tokens]
         return [
             strings.named(token, place) if tokens.count(token) > 1 else token
-            for place, token in enumerate(tokens)
+            for place, token in zip(self.lesson.places, tokens, strict=True)
         ]
 
     @property
     def pair_shape(self) -> str:
         """The shape of what is told of every two tokens: (H, T, T)."""
-        return self._shape(len(self.lesson.tokens))
+        return self._shape(self.n_read)
 
     @property
     def head_shape(self) -> str:
@@ -61,10 +63,16 @@ class View:
     @property
     def width_shape(self) -> str:
         """The shape of vectors: (T, C)."""
-        return f"({len(self.lesson.tokens)}, {self.lesson.d_model})"
+        return f"({self.n_read}, {self.lesson.d_model})"
+
+    @property
+    def n_read(self) -> int:
+        """How many tokens the layer reads: those shown, and others."""
+        others = self.lesson.others
+        return len(self.lesson.tokens) + (0 if others is None else others.count)
 
     def _shape(self, last: int) -> str:
-        return f"({self.lesson.n_heads}, {len(self.lesson.tokens)}, {last})"
+        return f"({self.lesson.n_heads}, {self.n_read}, {last})"
 
     def meeting(self, t: int, s: int, value: str) -> str:
         """Say a number of one token that looks and one that is looked at."""
@@ -83,6 +91,7 @@ def step(
     shapes: str,
     tables: list[Any],
     after: list[str] | None = None,
+    point: tuple[int, int] | None = None,
 ) -> Step:
     """Return a step as the component is told it; empty sentences are left out."""
     short, title = strings.STEPS[name]
@@ -95,6 +104,7 @@ def step(
         "shapes": shapes,
         "tables": tables,
         "after": after or [],
+        "point": None if point is None else list(point),  # in its first table
     }
 
 
@@ -149,6 +159,14 @@ def pairs(view: View, name: str, title: str, values: np.ndarray, story: Any, **h
     return table(
         name, title, values, rows=view.names, columns=view.names, story=story, digits=4, **how
     )
+
+
+def trained(view: View) -> str:
+    """Say whose weights these are, and what the model reads."""
+    n_shown = len(view.lesson.tokens)
+    is_more = view.n_read > n_shown
+    reads = strings.reads_others(view.n_read, n_shown) if is_more else strings.READS_ALONE
+    return f"{strings.TRAINED} {reads}"
 
 
 def as_printed(view: View) -> str:

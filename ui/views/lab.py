@@ -43,6 +43,7 @@ def page() -> None:
             width="stretch",
         )
         kind = st.session_state["lab_kind"]
+        _keep_heads_apart(kind)
         st.caption(strings.ABOUT[kind])
         try:
             view = {
@@ -75,7 +76,7 @@ def _take_in(pieces: Mapping[str, Piece]) -> str | None:
     found, left_out = lab_address.read(
         given, lambda called: pieces[called].id if called in pieces else None
     )
-    for name in found:
+    for name in (*found, "lab_whole", "lab_asked", "lab_heads"):
         state.pop(name, None)  # the widget takes what is kept
     state["lab_kept"] = found
     state["lab_taken"] = state.get("lab_taken", 0) + 1
@@ -97,6 +98,17 @@ def _recall(*names: str) -> None:
         st.session_state.setdefault(name, kept[name])
 
 
+def _keep_heads_apart(kind: str) -> None:
+    """Let each kind of lesson keep its own head: the book's begins at the printed one."""
+    state = st.session_state
+    before = state["lab_kept"]["lab_kind"]
+    if kind == before:
+        return
+    heads = state.setdefault("lab_heads", {})
+    heads[before] = state.get("lab_head") or state["lab_kept"]["lab_head"]
+    state["lab_head"] = heads.get(kind, 1)
+
+
 def _head_pressed() -> None:
     head = st.session_state["lab"].get("head")
     if isinstance(head, int):
@@ -110,7 +122,7 @@ def _step_gone_to() -> None:
 
 
 def _sentence() -> View:
-    from musicgen.pipeline.lesson import sentence_lesson
+    from musicgen.pipeline.lesson import MAX_TOKENS, sentence_lesson, words_in
 
     state = st.session_state
     _recall("lab_sentence", "lab_d_model", "lab_n_heads", "lab_seed")
@@ -120,6 +132,9 @@ def _sentence() -> View:
         max_chars=lab_address.MOST_CHARACTERS,
         help=strings.SENTENCE_HELP,
     )
+    cut = strings.cut(words_in(state["lab_sentence"] or ""), MAX_TOKENS)
+    if cut:
+        st.caption(cut)
     st.select_slider(
         strings.D_MODEL, lab_address.WIDTHS, key="lab_d_model", help=strings.D_MODEL_HELP
     )
@@ -178,6 +193,7 @@ def _music(shared: Studio, pieces: Mapping[str, Piece]) -> View:
     state["lab_from"] = min(float(state["lab_from"]), last_s)
     st.slider(strings.FROM, 0.0, last_s, step=0.1, key="lab_from", format="%.1f s")
     st.slider(strings.EVENTS, *lab_address.EVENTS, key="lab_events")
+    _whole()
     pipeline = shared.pipeline(piece.model)
     config = pipeline.model.config
     if config.n_layers > 1:
@@ -192,14 +208,42 @@ def _music(shared: Studio, pieces: Mapping[str, Piece]) -> View:
         events=state["lab_events"],
         layer=layer,
         causal=_mask(),
+        reads_from=state["lab_kept"]["lab_reads"],
+        point=_point(),
     )
     return View(
         lesson=made.lesson,
         kind="music",
+        point=made.point,
         head=head,
         layer=layer,
         bits=(made.bits_masked, made.bits_open),
     )
+
+
+def _whole() -> None:
+    """Let the model read what came before the shown events, or not."""
+    state = st.session_state
+    kept = state["lab_kept"]
+    state.setdefault("lab_whole", kept["lab_reads"] is not None)
+    st.toggle(strings.WHOLE, key="lab_whole", help=strings.WHOLE_HELP)
+    if not state["lab_whole"]:
+        kept["lab_reads"] = None
+    elif kept["lab_reads"] is None:
+        kept["lab_reads"] = 0
+
+
+def _point() -> tuple[int, int] | None:
+    """Return the events that a link came for, as long as its piece and place are looked at."""
+    state = st.session_state
+    kept = state["lab_kept"]
+    if kept["lab_row"] is None or kept["lab_column"] is None:
+        return None
+    asked = (state["lab_piece"], state["lab_from"], state["lab_events"], kept["lab_reads"])
+    if state.setdefault("lab_asked", asked) == asked:
+        return kept["lab_row"], kept["lab_column"]
+    kept["lab_row"] = kept["lab_column"] = None
+    return None
 
 
 def _pieces(shared: Studio) -> dict[str, Piece]:

@@ -12,6 +12,8 @@ class Lab {
     this.find(".previous").addEventListener("click", () => this.go(this.at - 1));
     this.find(".next").addEventListener("click", () => this.go(this.at + 1));
     root.addEventListener("keydown", (event) => this.key(event));
+    this.onPage = (event) => this.pageKey(event);
+    document.addEventListener("keydown", this.onPage);
   }
 
   update({ lesson, go, say }, { setTriggerValue }) {
@@ -21,7 +23,8 @@ class Lab {
     // The answer to a step that was gone to: nothing new, and the number that was chosen stays.
     if (told === this.told && this.times === go.times && dark === this.dark) return;
     // At the beginning, or where the visitor opened another address: else the page only follows.
-    if (this.times !== go.times) this.name = go.step;
+    const opened = this.times !== go.times;
+    if (opened) this.name = go.step;
     Object.assign(this, { told, times: go.times, dark, lesson });
     this.root.toggleAttribute("data-dark", dark);
     const same = lesson.steps.findIndex((step) => step.name === this.name);
@@ -32,6 +35,7 @@ class Lab {
     this.find(".next").textContent = `${say.next} →`;
     this.find(".keys").textContent = say.keys;
     this.draw();
+    if (opened) requestAnimationFrame(() => this.find("tr.came")?.scrollIntoView({ block: "center" }));
     if (head !== undefined) this.find(`[data-head="${head}"]`)?.focus();
   }
 
@@ -67,6 +71,15 @@ class Lab {
     event.stopPropagation();
   }
 
+  // n and p are heard wherever the focus is, but where somebody types.
+  pageKey(event) {
+    if (!["n", "p"].includes(event.key) || event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+    const on = event.composedPath()[0], box = on.closest?.("input, textarea, select, [contenteditable], [role=dialog]");
+    if (box && !["range", "checkbox", "radio"].includes(box.type)) return;
+    this.go(this.at + (event.key === "n" ? 1 : -1));
+    event.preventDefault();
+  }
+
   draw() {
     const { say, lesson } = this, step = lesson.steps[this.at];
     this.name = step.name;
@@ -87,7 +100,17 @@ class Lab {
     this.find(".previous").disabled = this.at === 0;
     this.find(".next").disabled = this.at === lesson.steps.length - 1;
     this.find(".story").hidden = !step.tables.some((data) => data.stories.length);
+    this.find(".story").classList.remove("told");
     this.tell(null, null, true);
+    if (step.point) this.pointOut(this.tables[0], step.point);
+  }
+
+  // The number that somebody came for: told, its row marked, and in sight.
+  pointOut(table, [r, c]) {
+    table.node.tBodies[0].rows[r].classList.add("came");
+    this.tell(table, [r, c], true);
+    const cell = table.cells[r][c], box = table.node.parentElement;
+    box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
   }
 
   // The buttons stay: the one that was pressed keeps the focus.
@@ -130,7 +153,10 @@ class Lab {
     this.find(".legend").replaceChildren(...told);
   }
 
-  destroy() { clearTimeout(this.soon); }
+  destroy() {
+    clearTimeout(this.soon);
+    document.removeEventListener("keydown", this.onPage);
+  }
 
   heads(shown) {
     const box = this.find(".heads"), { say, lesson } = this, { now, maps } = lesson.heads;
@@ -161,6 +187,7 @@ class Lab {
       box.replaceChildren(make("p", this.say.ask, { class: "ask" }));
       return;
     }
+    box.classList.add("told");
     const [r, c] = now.place, story = now.table.data.stories[r][c];
     now.table.cells[r][c].classList.add("on");
     for (const [name, how, index] of story.marks) this.tables.find((t) => t.data.name === name)?.light(how, index, c);
