@@ -9,11 +9,9 @@ from __future__ import annotations
 import functools
 import gc
 import os
-import tempfile
 import threading
 import time
 from collections import OrderedDict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from musicgen.assets import asset_dir
@@ -29,6 +27,7 @@ from musicgen.ui.one_each import OneEach
 from musicgen.ui.order import Order
 from musicgen.ui.pieces import examples
 from musicgen.ui.shelf import Shelf
+from musicgen.ui.sound_folder import SoundFolder
 from musicgen.ui.state import Desk, Desks
 from musicgen.ui.training import TrainingRoom
 from musicgen.ui.workshop import Workshop
@@ -52,13 +51,13 @@ class Studio:
 
     def __init__(self, model: str = "piano") -> None:
         self.model = model
-        self._folder = tempfile.TemporaryDirectory(prefix="musicgen-", ignore_cleanup_errors=True)
+        self._folder = SoundFolder()
         self._plays = Aside(niceness=urgency.MAKING)
         self._plays_live = Aside()  # who listens to a piece being made waits for no whole one
         # So many requests at once may wait for sound, of the forty that the server works on.
         self.for_sound, self.for_passages = OneEach(6), OneEach(12)
         self.for_looks = OneEach(64)  # these take no thread of the server's
-        self.shelf = Shelf(Path(self._folder.name), functools.partial(self._plays.call, sound_file))
+        self.shelf = Shelf(self._folder.path, functools.partial(self._plays.call, sound_file))
         self.takes = TakeStore(takes_folder())
         self.desks = Desks(self.shelf, self.takes)
         self.workshop = Workshop(self._begin)
@@ -145,7 +144,7 @@ class Studio:
         """End the processes that play, and remove what lies on the disk."""
         self._plays.close()
         self._plays_live.close()
-        self._folder.cleanup()
+        self._folder.close()
 
     def submit(self, desk: Desk, *orders: Order) -> Job:
         """Begin to make music for a visitor, and return the first job of it."""
