@@ -142,12 +142,12 @@ def _write(
         for number, twin in found.twins.items()
     ]
     listed: list[Piece] = []
+    sums: list[str] = []
     for name in store.SPLITS:
         parts = [(kept[i], groups[i], side) for i, side in enumerate(split.sides)]
         chosen = [(piece, group, side) for piece, group, side in parts if side in (name, "within")]
-        store.write_split(
-            folder, name, (_part(spool.read(p.number), side, name) for p, _, side in chosen)
-        )
+        events = (_part(spool.read(p.number), side, name) for p, _, side in chosen)
+        sums.append(store.write_split(folder, name, events))
         listed += _listed(spool, chosen, name, tokenizer)
     report = CorpusReport(
         pieces=tuple(listed),
@@ -160,6 +160,7 @@ def _write(
         source=source,
         tokenizer=tokenizer.fingerprint,
         n_attributes=tokenizer.n_attributes,
+        sums=tuple(sums),
         report=report,
     )
     store.write_index(folder, index)

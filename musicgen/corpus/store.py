@@ -5,6 +5,7 @@ N events of a split   K attributes
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,10 +20,11 @@ from musicgen.corpus.report import CorpusReport, Piece
 from musicgen.errors import ConfigError, CorpusError
 from musicgen.files import is_file
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2 holds the splits' sums
 INDEX = "corpus.json"
 SPLITS = ("train", "validation")
 _MOST_INDEX_BYTES = 2**30
+_BLOCK_BYTES = 2**20
 _SPOOL = "events.partial"
 _DTYPE = np.dtype("<u2")
 
@@ -36,6 +38,7 @@ class CorpusIndex:
         source: Fingerprint of the files it was made from.
         tokenizer: Fingerprint of the tokenizer.
         n_attributes: K.
+        sums: SHA-256 of each split's file, in the order of `SPLITS`.
         report: The pieces and the files left out.
     """
 
@@ -43,6 +46,7 @@ class CorpusIndex:
     source: str
     tokenizer: str
     n_attributes: int
+    sums: tuple[str, ...]
     report: CorpusReport
 
 
@@ -127,20 +131,24 @@ def spool(folder: Path, n_attributes: int) -> Iterator[Spool]:
             folder.rmdir()
 
 
-def write_split(folder: Path, split: str, pieces: Iterable[np.ndarray]) -> None:
-    """Write the events (T, K) of a split's pieces one after another.
+def write_split(folder: Path, split: str, pieces: Iterable[np.ndarray]) -> str:
+    """Write the events (T, K) of a split's pieces one after another; return the file's SHA-256.
 
     Raises:
         CorpusError: The file cannot be written.
     """
+    digest = hashlib.sha256()
     try:
         with open(_split_file(folder, split), "wb") as file:
             for ids in pieces:
-                file.write(ids.astype(_DTYPE).tobytes())
+                data = ids.astype(_DTYPE).tobytes()
+                digest.update(data)
+                file.write(data)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
         raise unwritable(folder, error) from error
+    return digest.hexdigest()
 
 
 def write_index(folder: Path, index: CorpusIndex) -> None:
@@ -165,16 +173,27 @@ def open_corpus(folder: Path) -> Corpus | None:
         index = configio.from_mapping(CorpusIndex, _index_data(folder / INDEX), where=INDEX)
     except (ConfigError, OSError, ValueError, RecursionError):
         return None
-    corpus = Corpus(folder=folder, index=index)
-    for split in SPLITS:
+    if index.version != FORMAT_VERSION or len(index.sums) != len(SPLITS):
+        return None
+    for split, expected in zip(SPLITS, index.sums, strict=True):
         rows = sum(piece.n_events for piece in index.report.of_split(split))
-        expected = rows * index.n_attributes * _DTYPE.itemsize
+        n_bytes = rows * index.n_attributes * _DTYPE.itemsize
         file = _split_file(folder, split)
-        if index.version != FORMAT_VERSION or not is_file(file):
+        if not is_file(file) or file.stat().st_size != n_bytes or _sum(file) != expected:
             return None
-        if file.stat().st_size != expected:
-            return None
-    return corpus
+    return Corpus(folder=folder, index=index)
+
+
+def _sum(path: Path) -> str | None:
+    """Return a file's SHA-256; None where it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while data := file.read(_BLOCK_BYTES):
+                digest.update(data)
+    except OSError:
+        return None
+    return digest.hexdigest()
 
 
 def _index_data(path: Path) -> object:

@@ -122,19 +122,28 @@ def test_an_unchanged_folder_is_not_read_again(tmp_path: Path) -> None:
     assert len(list(build_corpus(root, tmp_path / "corpus", get_tokenizer()))) == 3
 
 
-@pytest.mark.parametrize("damage", ["shorter", "gone", "index"])
+@pytest.mark.parametrize("damage", ["shorter", "gone", "index", "train", "validation"])
 def test_a_damaged_corpus_is_made_again(tmp_path: Path, damage: str) -> None:
+    """Guards: one bit that fell over, and a resumed run that went on with other music unsaid."""
     root = lay(tmp_path / "music", "a.mid", "b.mid")
     first = build(root, tmp_path / "corpus")
-    expected = np.array(first.events("train"))
+    expected, held_out = np.array(first.events("train")), np.array(first.events("validation"))
+    assert len(held_out)
     events = tmp_path / "corpus" / "train.u16"
     if damage == "shorter":
         events.write_bytes(events.read_bytes()[:-8])
     elif damage == "gone":
         events.unlink()
-    else:
+    elif damage == "index":
         (tmp_path / "corpus" / "corpus.json").write_text("{")
-    assert np.array_equal(build(root, tmp_path / "corpus").events("train"), expected)
+    else:
+        file = tmp_path / "corpus" / f"{damage}.u16"
+        data = bytearray(file.read_bytes())
+        data[100] ^= 1
+        file.write_bytes(data)
+    again = build(root, tmp_path / "corpus")
+    assert np.array_equal(again.events("train"), expected)
+    assert np.array_equal(again.events("validation"), held_out)
 
 
 def test_workers_give_the_same_corpus(tmp_path: Path) -> None:
