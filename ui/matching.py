@@ -59,6 +59,7 @@ def parting_s(one: NoteTable, other: NoteTable) -> float | None:
 
 def _in_order(notes: NoteTable) -> NDArray[np.float64]:
     """Return onset (s), pitch, velocity and end (s) of each note, whatever its track, (N, 4)."""
-    rows = np.stack([notes.onset_s, notes.pitch, notes.velocity, notes.end_s], axis=1)
+    columns = (notes.onset_s, notes.pitch, notes.velocity, notes.end_s)
+    rows = np.stack([column.astype(np.float64) for column in columns], axis=1)
     onset_ms = np.rint(notes.onset_s * 1000)
     return rows[np.lexsort((notes.end_s, notes.velocity, notes.pitch, onset_ms))]

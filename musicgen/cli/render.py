@@ -56,16 +56,30 @@ def _picture(document: MidiDocument) -> tuple[bytes, dict[str, Any], list[str]]:
     # What `musicgen continue` wrote is told apart from the music that it goes on from.
     is_new = [score.tracks[track].name == PART_NAME for track in notes.track.tolist()]
     goes_on = any(is_new) and not all(is_new)
+    if not any(is_new) and _is_from_nothing(document):
+        is_new = [True] * len(notes)
     facts = {"notes": len(notes), "seconds": round(float(notes.end_s.max(initial=0.0)), 3)}
     picture = roll_png(
         notes,
-        is_new=is_new if goes_on else None,
+        is_new=is_new,
         prompt_end_s=float(notes.onset_s[is_new].min()) if goes_on else None,
         pedals=pedal_spans(score),
         track_names={index: visible(track.name) for index, track in enumerate(score.tracks)},
         title=visible(document.name),
     )
     return picture, facts, []
+
+
+def _is_from_nothing(document: MidiDocument) -> bool:
+    """Say whether a model made all of a file, as the file itself says."""
+    from musicgen.errors import RecipeError
+    from musicgen.pipeline import recipe_of
+
+    try:
+        recipe = recipe_of(document)
+    except RecipeError:
+        return False
+    return recipe is not None and recipe.prompt_sha256 is None
 
 
 def _sound(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from musicgen.figures.arcs import Arc, arcs_figure
 from musicgen.figures.attention import attention_figure, layers_heads_figure
 from musicgen.figures.bars import bars_png
-from musicgen.figures.colours import DARK, LIGHT, THEMES, Theme
+from musicgen.figures.colours import DARK, LIGHT, THEMES, Theme, css
 from musicgen.figures.curves import curves_png
 from musicgen.figures.roll import roll_png
 from musicgen.figures.roll_plan import RollPlan, plan_roll
@@ -22,6 +22,7 @@ __all__ = [
     "arcs_figure",
     "attention_figure",
     "bars_png",
+    "css",
     "curves_png",
     "layers_heads_figure",
     "plan_roll",

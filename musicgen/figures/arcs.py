@@ -25,17 +25,6 @@ _FEWEST_KEYS = 24
 _AROUND_S = 2.0
 _BLACK_KEYS: Final = frozenset((1, 3, 6, 8, 10))
 _STEPS = 32
-HEADS: Final[dict[str, tuple[Colour, ...]]] = {
-    "light": (
-        (194, 65, 12), (148, 98, 0), (21, 128, 61), (14, 116, 144),
-        (29, 78, 216), (126, 34, 206), (190, 24, 93), (87, 83, 78),
-    ),
-    "dark": (
-        (251, 146, 60), (250, 204, 21), (74, 222, 128), (34, 211, 238),
-        (138, 176, 255), (201, 155, 255), (247, 138, 192), (214, 211, 209),
-    ),
-}  # fmt: skip
-"""Colours of heads by theme, taken round and round; the studio's are the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +85,7 @@ def arcs_figure(
         line = canvas.fitting(title, width_px - _LEFT_PX - _RIGHT_PX, size_px=17)
         canvas.text(_LEFT_PX, 16, line, canvas.theme.ink, size_px=17)
     _ground(canvas, frame, low, bottom)
-    heads = HEADS[theme]
+    heads = canvas.theme.heads
     others = {arc.note for arc in arcs}
     for index in shown.tolist():
         is_end = index == chosen or index in others

@@ -73,7 +73,7 @@ def bars_png(
         if height > 0:
             x = left + place * room
             y = min(bottom - height * (bottom - top), bottom - 1)
-            canvas.box(x + gap, y, x + room - gap, bottom, colours.tracks[0])
+            canvas.box(x + gap, y, x + room - gap, bottom, colours.series[0])
     canvas.line([(left, bottom), (right, bottom)], colours.strong_line)
     _write_labels(canvas, labels, left, room, bottom)
     canvas.text((left + right) / 2, height_px - 22, x_label, colours.soft_ink, anchor="ma")

@@ -30,7 +30,11 @@ class Theme:
         ink: Text; at least 7:1 against `paper`.
         soft_ink: Lesser text; at least 4.5:1 against `paper`.
         accent: What is to be noticed.
-        tracks: One colour a track, taken round and round.
+        new: Music that a model made, or adds to what was there; also all that is chosen or at work
+            in the studio, which has these colours from here.
+        tracks: One colour a track of other music, taken round and round.
+        heads: One colour a head, taken round and round.
+        series: One colour a curve or a row of bars, taken round and round.
         weights: From no weight to all of it, in equal steps: from the paper to the ink.
     """
 
@@ -43,7 +47,10 @@ class Theme:
     ink: Colour
     soft_ink: Colour
     accent: Colour
+    new: Colour
     tracks: tuple[Colour, ...]
+    heads: tuple[Colour, ...]
+    series: tuple[Colour, ...]
     weights: tuple[Colour, ...]
 
 
@@ -57,7 +64,30 @@ LIGHT = Theme(
     ink=(32, 33, 40),
     soft_ink=(92, 95, 108),
     accent=(196, 34, 78),
+    new=(15, 118, 110),
     tracks=(
+        (163, 90, 0),
+        (122, 79, 176),
+        (176, 58, 91),
+        (60, 104, 168),
+        (93, 122, 31),
+        (107, 91, 74),
+        (138, 59, 160),
+        (180, 69, 31),
+        (47, 125, 107),
+        (74, 79, 184),
+    ),
+    heads=(
+        (194, 65, 12),
+        (148, 98, 0),
+        (21, 128, 61),
+        (14, 116, 144),
+        (29, 78, 216),
+        (126, 34, 206),
+        (190, 24, 93),
+        (87, 83, 78),
+    ),
+    series=(
         (64, 76, 220),
         (208, 92, 0),
         (0, 128, 98),
@@ -87,7 +117,30 @@ DARK = Theme(
     ink=(236, 237, 242),
     soft_ink=(166, 169, 182),
     accent=(255, 110, 140),
+    new=(53, 194, 179),
     tracks=(
+        (240, 169, 74),
+        (189, 164, 245),
+        (244, 146, 172),
+        (143, 184, 240),
+        (174, 208, 101),
+        (203, 187, 166),
+        (226, 154, 240),
+        (255, 155, 120),
+        (127, 214, 194),
+        (169, 173, 255),
+    ),
+    heads=(
+        (251, 146, 60),
+        (250, 204, 21),
+        (74, 222, 128),
+        (34, 211, 238),
+        (138, 176, 255),
+        (201, 155, 255),
+        (247, 138, 192),
+        (214, 211, 209),
+    ),
+    series=(
         (134, 150, 255),
         (255, 158, 74),
         (70, 208, 168),
@@ -132,6 +185,11 @@ def weight_colours(values: ArrayLike, theme: Theme) -> NDArray[np.uint8]:
     steps = np.arange(len(points))
     channels = [np.interp(at, steps, points[:, channel]) for channel in range(3)]
     return np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
+
+
+def css(colour: Colour) -> str:
+    """Return a colour as a style sheet has it."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def blend(under: Colour, over: Colour, share: float) -> Colour:

@@ -63,7 +63,7 @@ def curves_png(
     canvas.text((box[0] + box[2]) / 2, box[3] + 26, x_label, colours.soft_ink, anchor="ma")
     x = float(box[0])
     for place, (name, curve) in enumerate(points.items()):
-        colour = colours.tracks[place % len(colours.tracks)]
+        colour = colours.series[place % len(colours.series)]
         _curve(canvas, curve, colour, box, x_range, y_range)
         y = height_px - 15
         canvas.line([(x, y), (x + 18, y)], colour, width_px=3)

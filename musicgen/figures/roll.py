@@ -71,13 +71,15 @@ def roll_png(
 ) -> bytes:
     """Draw notes over time as a PNG picture.
 
-    Louder notes are stronger in colour. Where there is a prompt, its notes are outlines and the new
-    ones solid, its ground is tinted, and a dashed line marks the seam.
+    Louder notes are stronger in colour. New music has a colour of its own, other music one a track.
+    Where there is a prompt, its notes are outlines and the new ones solid, its ground is tinted,
+    and a dashed line marks the seam.
 
     Args:
         notes: Any number of notes; long music is broken into rows.
         prompt_end_s: Where the prompt ends and the new part begins.
-        is_new: Which notes are new, bool (N,); by default those that begin at the seam or later.
+        is_new: Which notes are new, bool (N,); by default those that begin at the seam or later,
+            and none where there is no seam.
         pedals: When the sustain pedal is down, in seconds, (P, 2), or such spans by track.
         track_names: Names for the legend.
         title: Written above.
@@ -103,23 +105,22 @@ def roll_png(
     elif prompt_end_s is not None:
         new = np.asarray(notes.onset_s >= prompt_end_s - 1e-6)
     else:
-        new = np.ones(len(notes.onset_s), dtype=bool)
+        new = np.zeros(len(notes.onset_s), dtype=bool)
+    has_prompt = not new.all() and (prompt_end_s is not None or bool(new.any()))
     if title:
         line = canvas.fitting(title, plan.right_px - LEFT_PX, size_px=17)
         canvas.text(LEFT_PX, MARGIN_PX, line, canvas.theme.ink, size_px=17)
     for row in range(len(plan.row_tops_px)):
         draw_ground(canvas, plan, row, prompt_end_s)
         draw_time_lines(canvas, plan, row)
-    colours = _track_colours(notes.track, canvas.theme)
-    _notes(canvas, plan, notes, new, colours)
+    colours = _track_colours(notes.track, new, canvas.theme)
+    _notes(canvas, plan, notes, new, hollow=has_prompt)
     for row in range(len(plan.row_tops_px)):
         draw_keyboard(canvas, plan, row)
         draw_pedal(canvas, plan, row, spans)
     if prompt_end_s is not None:
         _seam(canvas, plan, prompt_end_s)
-    draw_legend(
-        canvas, plan, colours, track_names, has_prompt=not new.all(), has_pedal=len(spans) > 0
-    )
+    draw_legend(canvas, plan, colours, track_names, has_prompt=has_prompt, has_pedal=len(spans) > 0)
     return canvas.png()
 
 
@@ -131,11 +132,18 @@ def _spans(pedals: Mapping[int, ArrayLike] | ArrayLike | None) -> NDArray[np.flo
     return np.concatenate(arrays) if arrays else np.zeros((0, 2))
 
 
-def _track_colours(track: NDArray[np.int64], theme: Theme) -> dict[int, Colour]:
+def _track_colours(
+    track: NDArray[np.int64], new: NDArray[np.bool_], theme: Theme
+) -> dict[int, Colour]:
+    """Return the colour of each track, new music's where all of it is new."""
     return {
-        int(index): theme.tracks[place % len(theme.tracks)]
+        int(index): theme.new if new[track == index].all() else _of_place(place, theme)
         for place, index in enumerate(np.unique(track))
     }
+
+
+def _of_place(place: int, theme: Theme) -> Colour:
+    return theme.tracks[place % len(theme.tracks)]
 
 
 def _notes(
@@ -143,8 +151,14 @@ def _notes(
     plan: RollPlan,
     notes: Notes,
     new: NDArray[np.bool_],
-    colours: Mapping[int, Colour],
+    *,
+    hollow: bool,
 ) -> None:
+    """Draw all notes; those that are not new as outlines, where `hollow` says so."""
+    theme = canvas.theme
+    of_track = {
+        int(index): _of_place(place, theme) for place, index in enumerate(np.unique(notes.track))
+    }
     height = plan.key_px * (0.86 if plan.key_px >= 4 else 1.0)
     radius = min(height * 0.3, 2.5) if len(new) <= _ROUNDED_UP_TO else 0.0
     columns = zip(
@@ -156,15 +170,16 @@ def _notes(
         new.tolist(),
         strict=True,
     )
-    lane = canvas.theme.lane
-    for onset, end, pitch, velocity, track, solid in columns:
-        strong = blend(lane, colours[track], SOFTEST + (1 - SOFTEST) * min(velocity, 127) / 127)
+    lane = theme.lane
+    for onset, end, pitch, velocity, track, is_new in columns:
+        colour = theme.new if is_new else of_track[track]
+        strong = blend(lane, colour, SOFTEST + (1 - SOFTEST) * min(velocity, 127) / 127)
         for row in range(plan.row_of(onset), plan.row_of(max(end - 1e-9, onset)) + 1):
             x0, x1 = plan.x(onset, row), plan.x(end, row)
             y0 = plan.y(pitch, row) + (plan.key_px - height) / 2
             # A hair is left free at the end, so that repeated notes stay apart.
             box = (x0, y0, max(x1 - min(0.5, (x1 - x0) / 4), x0 + 1.5), y0 + max(height, 1.5))
-            if solid:
+            if is_new or not hollow:
                 canvas.box(*box, strong, radius_px=radius)
             else:
                 pale = blend(lane, strong, 0.3)

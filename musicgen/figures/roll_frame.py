@@ -124,12 +124,13 @@ def draw_legend(
     if len(colours) > len(shown) > 0:
         x = _label(canvas, x, y, f"and {len(colours) - len(shown)} more")
     if has_prompt:
-        grey = theme.soft_ink if len(shown) > 1 else first
+        given = [colour for colour in colours.values() if colour != theme.new]
+        line = given[0] if len(given) == 1 else theme.soft_ink
         canvas.box(
-            x, y - 5, x + 18, y + 5, blend(theme.lane, grey, 0.3), outline=grey, radius_px=2.5
+            x, y - 5, x + 18, y + 5, blend(theme.lane, line, 0.3), outline=line, radius_px=2.5
         )
         x = _label(canvas, x + 24, y, "prompt")
-        canvas.box(x, y - 5, x + 18, y + 5, grey, radius_px=2.5)
+        canvas.box(x, y - 5, x + 18, y + 5, theme.new, radius_px=2.5)
         x = _label(canvas, x + 24, y, "new")
     for step in range(7):
         share = SOFTEST + (1 - SOFTEST) * step / 6

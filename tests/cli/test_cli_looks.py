@@ -153,6 +153,20 @@ def test_render_tells_new_music_from_what_it_goes_on_from(call_json, piece, smal
     assert pictures == {"whole": True, "new": False}  # a seam, where there is one
 
 
+def test_render_has_the_studio_s_colours(call_json, piece, small_model, tmp_path):
+    """Guards: new music orange and the prompt blue, where the studio has teal and orange."""
+    wanted = ["--seconds", "3", "--seed", "1", "--model", small_model]
+    call_json("generate", "-o", tmp_path / "made.mid", *wanted)
+    call_json("continue", piece, "-o", tmp_path / "longer.mid", *wanted)
+    found = {}
+    for file in (piece, tmp_path / "made.mid", tmp_path / "longer.mid"):
+        call_json("render", file, "-o", tmp_path / "a.png")
+        colours = Image.open(tmp_path / "a.png").convert("RGB").getcolors(1 << 24)
+        seen = {colour for _, colour in colours}
+        found[file.stem] = (LIGHT.tracks[0] in seen, LIGHT.new in seen)
+    assert found == {piece.stem: (True, False), "made": (False, True), "longer": (True, True)}
+
+
 def test_render_of_a_broken_file_leaves_nothing(call, tmp_path):
     bad = tmp_path / "bad.mid"
     bad.write_bytes(b"MThd")

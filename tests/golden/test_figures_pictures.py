@@ -99,7 +99,7 @@ def test_a_mask_says_which_notes_are_new() -> None:
     """Guards against judging by time where old and new sound together."""
     plan = plan_roll(FIVE.end_s, FIVE.pitch)
     picture = pixels(roll_png(FIVE, is_new=[False, True, True, True, True]))
-    assert colour_at(picture, plan, 8.5, 67) == LIGHT.tracks[0]
+    assert colour_at(picture, plan, 8.5, 67) == LIGHT.new
     assert sum(colour_at(picture, plan, 0.5, 60)) > sum(LIGHT.tracks[0]) + 150
 
 
@@ -278,7 +278,7 @@ def test_wrong_shapes_are_refused(shape: tuple[int, ...]) -> None:
 def test_curves_go_where_their_values_are() -> None:
     """Guards against an axis upside down, and against a NaN that breaks the picture."""
     falling = pixels(curves_png({"loss": ([0, 1, 2, 3, 4], [4.0, 3.0, np.nan, 1.0, 0.0])}))
-    is_curve = np.abs(falling - LIGHT.tracks[0]).max(axis=2) < 30
+    is_curve = np.abs(falling - LIGHT.series[0]).max(axis=2) < 30
     is_curve[-30:] = False  # the legend
     first, last = is_curve[:, 60:90].any(axis=1), is_curve[:, 850:880].any(axis=1)
     assert np.flatnonzero(first).mean() + 200 < np.flatnonzero(last).mean()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from musicgen.figures import DARK, LIGHT, css
 from musicgen.midi import PART_NAME, TrackFacts
 from musicgen.ui import roll_strings, strings, take_strings
+from musicgen.ui.components import roll, versus
 from musicgen.ui.parts import part_names
 from musicgen.ui.pieces import from_upload
 
@@ -73,6 +75,17 @@ def test_the_parts_of_a_piece_are_told_apart(names, new_track, before, said):
     found = part_names(tracks(*names), new_track=new_track, before=before)
     assert found == said
     assert len(set(found)) == len(found)
+
+
+def test_colours_of_music_have_one_owner():
+    """Guards: pictures of the command line in other colours than the studio's."""
+    for css_text, root in ((roll._CSS, ".mg"), (versus._CSS, ".mg-versus")):
+        assert f"{root} {{ --new: {css(LIGHT.new)}; }}" in css_text
+        assert f"{root}[data-dark] {{ --new: {css(DARK.new)}; }}" in css_text
+        assert css_text.count("--new:") == 2
+    for theme in (LIGHT, DARK):
+        for colours in (theme.tracks, theme.heads):
+            assert f'["{css(colours[0])}", "{css(colours[1])}"' in roll._JS
 
 
 def test_what_the_roll_says_has_one_owner():

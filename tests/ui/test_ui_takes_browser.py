@@ -49,13 +49,14 @@ def make(page: Page, seconds: int) -> None:
 
 
 BESIDE = """([say, parting]) => {
-  const versus = new Versus(document.querySelector(".mg-versus")), at = {};
-  const piece = { seconds: 30, newTrack: null, notes: { on: [], len: [], pitch: [], vel: [], track: [] } };
-  versus.players = [0, 1].map(() => ({
-    readyState: 4, duration: 30, paused: false, ended: false, load() {}, pause() {}, removeAttribute() {},
-  }));
+  const versus = new Versus(document.querySelector(".mg-versus"));
+  const notes = { on: [], len: [], pitch: [], vel: [], track: [] };
+  const piece = { seconds: 30, newTrack: null, notes };
+  const player = { readyState: 4, duration: 30, paused: false, load() {}, pause() {} };
+  versus.players = [{ ...player }, { ...player }];
   versus.redraw = () => {};
-  versus.update({ one: { id: "a", ...piece }, other: { id: "b", ...piece }, parting, say }, { setTriggerValue() {} });
+  const given = { one: { id: "a", ...piece }, other: { id: "b", ...piece }, parting, say };
+  versus.update(given, { setTriggerValue() {} });
   versus.wanted = true;
   let now = 0;
   const hear = (side, from, seconds) => {

@@ -14,7 +14,7 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from musicgen.ui import take_strings
-from musicgen.ui.components.shared import shared
+from musicgen.ui.components.shared import accent, shared
 
 _HERE = Path(__file__).resolve().parent
 _SCRIPTS = ("cards.js", "acts.js", "drawer.js")
@@ -24,7 +24,7 @@ def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-_HTML, _CSS = _read("drawer.html"), _read("drawer.css")
+_HTML, _CSS = _read("drawer.html"), f"{accent('.mg-drawer')}\n{_read('drawer.css')}"
 _JS = "\n".join([shared("words.js"), *map(_read, _SCRIPTS)])
 
 

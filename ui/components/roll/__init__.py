@@ -15,10 +15,10 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
-from musicgen.figures import THEMES
+from musicgen.figures import THEMES, css
 from musicgen.pipeline.looking import KEY_NAMES
 from musicgen.ui import roll_strings, strings, take_strings
-from musicgen.ui.components.shared import shared
+from musicgen.ui.components.shared import accent, shared
 
 _HERE = Path(__file__).resolve().parent
 _SCRIPTS = (
@@ -50,11 +50,14 @@ def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-_HTML, _CSS = _read("roll.html"), "\n".join([_read("roll.css"), shared("volume.css")])
+_HTML = _read("roll.html")
+_CSS = "\n".join([accent(".mg"), _read("roll.css"), shared("volume.css")])
 _SAYS = {**strings.ROLL, **roll_strings.ROLL, **strings.VOLUME, **take_strings.HERE}
 # What the library owns and the page says and shows alike.
 _SHARED = {
     "KEY_NAMES": KEY_NAMES,
+    "HEADS": {name: [css(colour) for colour in theme.heads] for name, theme in THEMES.items()},
+    "TRACKS": {name: [css(colour) for colour in theme.tracks] for name, theme in THEMES.items()},
     "WEIGHTS": {name: theme.weights for name, theme in THEMES.items()},
 }
 _JS = "\n".join(

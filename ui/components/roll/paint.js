@@ -1,13 +1,5 @@
 // Drawing what does not move by itself: keys, grid, notes, pedal on one canvas, and the mini-map.
 
-const HEADS = {
-  light: ["#c2410c", "#946200", "#15803d", "#0e7490", "#1d4ed8", "#7e22ce", "#be185d", "#57534e"],
-  dark: ["#fb923c", "#facc15", "#4ade80", "#22d3ee", "#8ab0ff", "#c99bff", "#f78ac0", "#d6d3d1"],
-};
-const TRACKS = {
-  light: ["#a35a00", "#7a4fb0", "#b03a5b", "#3c68a8", "#5d7a1f", "#6b5b4a", "#8a3ba0", "#b4451f", "#2f7d6b", "#4a4fb8"],
-  dark: ["#f0a94a", "#bda4f5", "#f492ac", "#8fb8f0", "#aed065", "#cbbba6", "#e29af0", "#ff9b78", "#7fd6c2", "#a9adff"],
-};
 const RULER = 24, LANE = 12;
 
 class Painter {

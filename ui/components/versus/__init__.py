@@ -12,13 +12,13 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from musicgen.ui import strings, take_strings
-from musicgen.ui.components.shared import shared
+from musicgen.ui.components.shared import accent, shared
 
 _HERE = Path(__file__).resolve().parent
 _HTML, _CSS, _JS = (
     (_HERE / f"versus.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
 )
-_CSS = f"{_CSS}\n{shared('volume.css')}"
+_CSS = f"{accent('.mg-versus')}\n{_CSS}\n{shared('volume.css')}"
 _JS = f"{shared('words.js', 'sight.js', 'volume.js')}\n{_JS}"
 _SAYS = {**strings.VOLUME, **take_strings.VERSUS}
 
