@@ -7,9 +7,11 @@ from musicgen.corpus.examine import read_sources
 from musicgen.corpus.report import CorpusReport, Piece, Refusal
 from musicgen.corpus.scan import ScannedPiece, scan_files
 from musicgen.corpus.sources import Source, find_sources
+from musicgen.corpus.split import HELD_SHARE
 from musicgen.corpus.store import Corpus
 
 __all__ = [
+    "HELD_SHARE",
     "KEPT",
     "Corpus",
     "CorpusReport",

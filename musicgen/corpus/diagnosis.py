@@ -154,8 +154,11 @@ class Diagnosis:
         if out:
             found.append(f"{sum(out.values()):,} left out: {told_reasons(out)}.")
         if self.groups_of_several:
-            what = told_count(self.groups_of_several, "group")
-            found.append(f"{what} of files with the same music; a group lies on one side.")
+            n = self.groups_of_several
+            found.append(
+                f"{told_count(n, 'piece')} {'is' if n == 1 else 'are'} there in several files; all "
+                "files of one are on the same side: trained on, or held out."
+            )
         sides = self.by_split()
         if sides and "within" not in sides:
             told = {"train": "to train on", "validation": "held out", "test": "set aside"}

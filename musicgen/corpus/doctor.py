@@ -11,7 +11,7 @@ from musicgen.corpus.diagnosis import KEPT, Diagnosis, Figures, FileLine
 from musicgen.corpus.examine import examine_all, read_sources
 from musicgen.corpus.groups import Sorted, sort_out
 from musicgen.corpus.music import Music
-from musicgen.corpus.report import Refusal
+from musicgen.corpus.report import Refusal, told_clock
 from musicgen.corpus.scan_cache import Known, load_cache, save_cache
 from musicgen.corpus.sources import Source, find_sources
 from musicgen.corpus.split import Split, folder_sides, split_by_folders, split_by_music
@@ -175,7 +175,7 @@ def _kept_lines(
     for number, side in zip(groups.kept, split.sides, strict=True):
         piece = music[number]
         changes = f" Read {told_changes(piece.warnings)}." if piece.warnings else ""
-        told = f"{_SIDES[side]}: {piece.n_notes:,} notes in {piece.seconds:,.0f} s."
+        told = f"{_SIDES[side]}: {piece.n_notes:,} notes in {told_clock(piece.seconds)}."
         yield FileLine(
             path=names[number],
             code=KEPT,

@@ -101,7 +101,7 @@ class CorpusReport:
             by_code = self.refused_by_code()
             text += f" {told_count(len(self.refused), 'file')} left out: {told_reasons(by_code)}."
             if {"duplicate", "near-duplicate"} & set(by_code):
-                text += " No music is trained on twice."
+                text += " Of files with the same music one is used."
         warned = self.warned_by_code()
         if warned:
             text += f" Read with changes: {told_changed(warned)}."
@@ -111,6 +111,12 @@ class CorpusReport:
 def told_count(number: int, what: str) -> str:
     """Return a number of things as words."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def told_clock(seconds: float) -> str:
+    """Return the length of one piece as words: 45 s, 21 min 19 s."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes:,} min {rest} s" if minutes else f"{rest} s"
 
 
 def told_length(seconds: float) -> str:

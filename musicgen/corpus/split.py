@@ -18,8 +18,14 @@ _MOST_HELD = 3  # one group in so many, should chance put more of a few into the
 _OWN = "The split is the folder's own (train and validation)."
 _ONE_PIECE = "There is one piece, so its last tenth is held out."
 _ONE_GROUP = "All pieces hold the same music, so the last tenth of each is held out."
-_BY_MUSIC = "The split is by the music's own fingerprint, about one piece in ten held out."
-_OF_FEW = "The split is by the music's own fingerprint; of so few pieces {held} held out."
+_BY_MUSIC = (
+    "About one piece in ten is held out, to try the model on music that it did not learn from. "
+    "Which, its notes decide: it stays held out whatever else you add."
+)
+_OF_FEW = (
+    "Of so few pieces {held} held out, to try the model on music that it did not learn from; the "
+    "notes decide which."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

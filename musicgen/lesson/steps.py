@@ -182,8 +182,8 @@ class Lesson:
         hidden = np.setdiff1d(np.arange(len(self.tokens)), at)
         later = hidden[None] > at[:, None]
         seen = ~later if self.causal else np.ones_like(later)
-        pairs = np.ix_(range(self.n_heads), at, at)
-        aside = np.ix_(range(self.n_heads), at, hidden)
+        heads = np.arange(self.n_heads)
+        pairs, aside = np.ix_(heads, at, at), np.ix_(heads, at, hidden)
         weights = self.weights[aside]
         turned = self.turned
         return replace(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from musicgen.corpus import Diagnosis, ScanProgress, diagnose
+from musicgen.corpus import HELD_SHARE, Diagnosis, ScanProgress, diagnose
 from musicgen.studio.places import studio_home
 from musicgen.studio.status import without_options
 from musicgen.training import TrainingRecipe
@@ -33,5 +33,6 @@ def advice(found: Diagnosis) -> str:
     Args:
         found: The music.
     """
-    n_notes = sum(line.notes for line in found.files if line.is_kept)
+    parts = {"train": 1.0, "within": 1.0 - HELD_SHARE}  # as the run that follows will count them
+    n_notes = round(sum(line.notes * parts.get(line.split, 0.0) for line in found.files))
     return without_options(offer(TrainingRecipe(), n_notes)) if n_notes else ""

@@ -54,6 +54,7 @@ def offer(recipe: TrainingRecipe, n_notes: int) -> str:
     if recipe.scheme != "piano" or n_notes >= LITTLE_NOTES:
         return ""
     return (
-        f"{n_notes:,} notes are little to learn music from: a run that begins with the piano model "
-        "(--from piano) knows music already. Its licence would then hold for the new one."
+        f"The {n_notes:,} notes to train on are little to learn music from: a run that begins with "
+        "the piano model (--from piano) knows music already. Its licence would then hold for the "
+        "new one."
     )

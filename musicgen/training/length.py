@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import statistics
 import time
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -19,7 +20,9 @@ from musicgen.training.recipe import DEFAULT_MINUTES, TrainingRecipe
 from musicgen.training.step import Stepper
 from musicgen.training.windows import WindowSampler
 
-_TRIAL_STEPS = 4
+_WARM_STEPS, _TRIAL_STEPS = 2, 9
+"""The first steps compile, and fill caches and memory; of the others the median counts, so that
+what else the machine does for a moment decides nothing."""
 _SHARE_FOR_STEPS = 0.93
 """Of the minutes, for steps and validations; the rest goes to saving and a slower moment."""
 _FORWARD = 1 / 3
@@ -109,12 +112,27 @@ def counted_steps(recipe: TrainingRecipe, curriculum: Curriculum) -> int | None:
 
 
 def seconds_a_step(tried: Tried, budget_s: float) -> float:
-    """Return the seconds that a step of a copy takes, the mean over the run's windows."""
-    budget_s /= len(tried.curriculum.phases)
+    """Return the seconds that a step of a copy takes, the mean over the run's windows.
+
+    Whole windows, which take longest, come first. Where two steps of them took the whole budget,
+    shorter ones are taken to be as slow: to try them out would be to wait for nothing new.
+
+    Args:
+        tried: What is tried.
+        budget_s: About so long it may take, but for the two steps that it needs.
+    """
     trial = replace(tried, decoder=copy.deepcopy(tried.decoder))
-    return trial.group.same(
-        trial.curriculum.mean(lambda sampler: _seconds_a_step(trial, sampler, budget_s))
-    )
+    phases = trial.curriculum.phases
+    found: dict[int, float] = {}
+    began = time.monotonic()
+    for at in reversed(range(len(phases))):
+        spent_s = trial.group.same(time.monotonic() - began)
+        if not found or spent_s < budget_s:
+            share_s = (budget_s - spent_s) / (at + 1)
+            found[at] = _seconds_a_step(trial, phases[at].sampler, share_s)
+    slowest = max(found.values())
+    mean = sum(phase.share * found.get(at, slowest) for at, phase in enumerate(phases))
+    return trial.group.same(mean)
 
 
 def few_steps_notice(
@@ -134,6 +152,8 @@ def few_steps_notice(
     if seconds_a_step is None or steps >= enough:
         return ""
     wanted = math.ceil(enough * seconds_a_step / 60 / _SHARE_FOR_STEPS)
+    if recipe.minutes is not None:  # validations took their part, so as many can look like enough
+        wanted = max(wanted, math.floor(recipe.minutes) + 1)
     is_smallest = goes_on or recipe.preset == "tiny"
     smaller = "" if is_smallest else ", or the tiny size (--preset tiny), which is faster"
     fit = "step fits" if steps == 1 else "steps fit"
@@ -155,11 +175,10 @@ def _seconds_a_step(tried: Tried, sampler: WindowSampler, budget_s: float) -> fl
         windows_at_once=recipe.micro_batch_size,
     )
     times: list[float] = []
-    while len(times) <= _TRIAL_STEPS and (len(times) < 2 or group.same(sum(times)) < budget_s):
+    while len(times) < _TRIAL_STEPS and (len(times) < 2 or group.same(sum(times)) < budget_s):
         began = time.monotonic()
         batch = plain_batch(sampler, len(times), group.share)
         while stepper.take(batch, _TRIAL_RATE) is None:
             stepper.halve()  # the run itself will say so, when it comes to that
         times.append(time.monotonic() - began)
-    # The first step compiles and warms up; it tells nothing of the others.
-    return sum(times[1:]) / len(times[1:])
+    return statistics.median(times[min(_WARM_STEPS, len(times) - 1) :])

@@ -167,6 +167,9 @@ def test_minutes_that_do_not_suffice_are_said() -> None:
     assert "Only 40 steps" in notice
     assert "Take 17 minutes (--minutes 17)" in notice
     assert "--preset tiny" in few_steps_notice(replace(RECIPE, preset="small"), 40, 3.0)
+    # Guards "Take 2 minutes or more" under a run of two minutes.
+    short = few_steps_notice(replace(RECIPE, steps=None, minutes=2.0), 263, 0.35)
+    assert "Take 3 minutes (--minutes 3)" in short
     # Guards fine-tuning from being told to take a smaller size, and hundreds of steps.
     on = few_steps_notice(replace(RECIPE, preset="small"), 7, 3.0, goes_on=True)
     assert "below 20" in on

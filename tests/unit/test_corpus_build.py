@@ -91,7 +91,7 @@ def test_small_folders_can_be_split(tmp_path: Path, count: int) -> None:
         assert "hours" not in corpus.report.sentence()
         assert "to train on" not in corpus.report.sentence()
     if count == 2:
-        assert "of so few pieces one is held out" in corpus.report.split_rule
+        assert "Of so few pieces one is held out" in corpus.report.split_rule
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 29])
@@ -101,7 +101,7 @@ def test_chance_never_holds_most_of_a_few(monkeypatch: pytest.MonkeyPatch, count
     monkeypatch.setattr(splitting, "_position", lambda mark: 0.95 + mark / 1000)
     split = splitting.split_by_music(cast("Any", range(count)), [str(n) for n in range(count)])
     assert split.sides.count("validation") == max(1, count // 3)
-    assert "of so few pieces" in split.rule
+    assert "Of so few pieces" in split.rule
 
 
 def test_a_file_more_moves_no_other_file(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from musicgen.assets import asset_dir
 from musicgen.corpus import KEPT, Corpus, Diagnosis, build_corpus, diagnose
 from musicgen.corpus.archives import archive_entries
 from musicgen.corpus.page import diagnosis_page
+from musicgen.corpus.report import told_clock
 from musicgen.errors import CorpusError, NoUsableFilesError
 from musicgen.midi import NoteTable, notes_to_score, write_midi
 from musicgen.tokens import get_tokenizer
@@ -118,7 +119,9 @@ def test_training_takes_what_the_doctor_keeps(tmp_path):
     sides = {}
     for piece in corpus.report.pieces:
         assert sides.setdefault(piece.group, piece.split) == piece.split
-    assert "No music is trained on twice." in corpus.report.sentence()
+    # Guards "No music is trained on twice" above "The music will be read 11 times".
+    assert "Of files with the same music one is used." in corpus.report.sentence()
+    assert "trained on twice" not in corpus.report.sentence()
 
 
 def test_twins_that_are_added_move_no_music(tmp_path):
@@ -317,3 +320,17 @@ def test_the_page_holds_every_line_and_needs_nothing(tmp_path):
     assert "http:" not in page
     assert "https:" not in page
     assert "<script" not in page
+
+
+def test_the_doctor_speaks_to_a_pianist(tmp_path):
+    """Guards "1,279 s", and a split told as "the music's own fingerprint" and groups on sides."""
+    assert [told_clock(s) for s in (7.4, 59.6, 1279.0)] == ["7 s", "1 min 0 s", "21 min 19 s"]
+    root = lay(tmp_path / "music", 4)
+    shutil.copy(STARTER[0], root / "again.mid")
+    diagnosis = look(root)
+    said = " ".join(diagnosis.summary())
+    assert "1 piece is there in several files" in said
+    assert "fingerprint" not in said
+    assert "group" not in said
+    for line in diagnosis.files:
+        assert not line.is_kept or f" notes in {told_clock(line.seconds)}." in line.message

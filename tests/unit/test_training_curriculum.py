@@ -11,7 +11,7 @@ import torch
 
 from musicgen.corpus import Piece
 from musicgen.model import Decoder, DecoderConfig
-from musicgen.training import TrainingRecipe
+from musicgen.training import TrainingRecipe, length
 from musicgen.training.augmentation import settle_augmentation
 from musicgen.training.curriculum import Curriculum, curriculum_of
 from musicgen.training.length import Tried, steps_of
@@ -65,6 +65,46 @@ def test_an_epoch_counts_events_not_windows(share: float):
     cpu = torch.device("cpu")
     steps, _ = steps_of(Tried(recipe=settings, decoder=decoder, curriculum=made, device=cpu))
     assert steps == 16  # 31 windows of 32 events in the piece and one at its beginning, two a step
+
+
+class Clock:
+    """A machine whose steps take so long, one after the other; the last ones all alike."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *seconds: float) -> None:
+        self.now_s = 0.0
+        self.steps = 0
+        self._seconds = seconds
+        monkeypatch.setattr(length.time, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr(length, "Stepper", lambda *args, **kwargs: self)
+        monkeypatch.setattr(length, "make_optimizers", lambda *args: None)
+
+    def take(self, batch: Any, rate: float) -> bool:
+        self.now_s += self._seconds[min(self.steps, len(self._seconds) - 1)]
+        self.steps += 1
+        return True
+
+
+def tried(settings: TrainingRecipe) -> Tried:
+    made = curriculum_of(settings, EVENTS, [PIECE])
+    decoder = Decoder(DecoderConfig(vocab_sizes=(8,), d_model=16, n_layers=1, d_ff=16))
+    return Tried(recipe=settings, decoder=decoder, curriculum=made, device=torch.device("cpu"))
+
+
+def test_a_moment_of_load_decides_no_runs_length(monkeypatch):
+    """Guards 35 steps for ten minutes that ended after four: a mean of four slow steps."""
+    Clock(monkeypatch, 20.0, 9.0, 1.0, 1.0, 14.0, 1.0, 1.0)
+    settings = recipe(early_seq_len=None, minutes=10.0)
+    assert length.seconds_a_step(tried(settings), 60.0) == 1.0
+
+
+def test_measuring_takes_no_longer_than_the_run(monkeypatch):
+    """Guards a run of a minute that measured for a minute: two steps of each length of window."""
+    clock = Clock(monkeypatch, 8.0)
+    settings = recipe(minutes=1.0)
+    assert len(curriculum_of(settings, EVENTS, [PIECE]).phases) == 3
+    steps, seconds = steps_of(tried(settings))
+    assert (clock.steps, seconds) == (2, 8.0)
+    assert steps * seconds + clock.now_s <= 60.0
 
 
 def test_music_that_is_read_often_is_varied():
