@@ -120,6 +120,7 @@ class Gaze:
             "heads": n_heads,
             "events": self.events,
             "firstEvent": self.view.first_event,
+            "ended": self.view.has_end,
             "noteOf": self.note_of.tolist(),
             "groups": self.groups.tolist(),
             "span": None if self.meter is not None else SPAN_S,

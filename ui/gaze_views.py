@@ -132,6 +132,7 @@ def view_file(
             gaze.weights,
             first_layer=1,
             first_head=1,
+            has_end=gaze.view.has_end,
             title=piece.title,
             theme=choice.theme,
             form=form,
@@ -145,8 +146,9 @@ def _map(gaze: Gaze, piece: Piece, choice: Choice, form: Form) -> bytes:
     if form == "csv":
         if choice.by_bars:
             return bars_csv(weights, names)
-        first = gaze.view.first_event
-        return map_csv(weights, gaze.onset_s, gaze.pitch, first_event=first)
+        view = gaze.view
+        named = {"first_event": view.first_event, "has_end": view.has_end}
+        return map_csv(weights, gaze.onset_s, gaze.pitch, **named)
     lines, unit = None, None
     if choice.by_bars or gaze.meter is not None:
         starts = np.flatnonzero(np.diff(gaze.groups, prepend=-1))
@@ -159,6 +161,7 @@ def _map(gaze: Gaze, piece: Piece, choice: Choice, form: Form) -> bytes:
         times_s=None if lines else onset_s,
         lines=lines,
         unit=unit,
+        has_end=gaze.view.has_end and not choice.by_bars,
         title=f"{piece.title}: "
         + roll_strings.which_heads(choice.layers, choice.heads, choice.one_way),
         theme=choice.theme,

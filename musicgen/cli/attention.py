@@ -176,11 +176,13 @@ def _picture(view: AttentionView, layers: range, heads: range, *, title: str) ->
         return attention_figure(
             view.weights[layers.start, heads.start],
             times_s=np.maximum.accumulate(onset_s),
+            has_end=view.has_end,
             title=f"{title}: layer {layers.start}, head {heads.start}",
         )
     return layers_heads_figure(
         view.weights[layers.start : layers.stop, heads.start : heads.stop],
         first_layer=layers.start,
         first_head=heads.start,
+        has_end=view.has_end,
         title=title,
     )

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 GAMMA = 0.6  # brings out small weights, which a linear scale leaves black
 _LOOKED_AT, _LOOKING = "the event that is looked at", "the event that looks"
+_END, _LAST = "end", "the last: the piece’s end"
 _MARGIN_PX = 18
 _AXIS_PX = 62
 _TITLE_PX = 34
 _BAR_PX = 14
 _GAP_PX = 6
+_APART_PX = 40
 _LINE_PX = 18
 
 
@@ -35,6 +37,7 @@ def attention_figure(
     times_s: ArrayLike | None = None,
     lines: Sequence[tuple[float, str]] | None = None,
     unit: str | None = None,
+    has_end: bool = False,
     title: str = "",
     gamma: float = GAMMA,
     size_px: int = 900,
@@ -48,6 +51,7 @@ def attention_figure(
         times_s: When each event sounds, ascending (T,): the axes then count seconds, not events.
         lines: Marks of the axes instead, ascending: where, in events, and what is written there.
         unit: What the axes count; by default events or time.
+        has_end: Whether the last event is the end of the piece, which is marked then.
         title: Written above.
         gamma: Exponent of the scale; 1 is linear.
         size_px: Side of the map.
@@ -67,7 +71,10 @@ def attention_figure(
     canvas.paste(_map(square, size_px, gamma, canvas.theme), left, top, size_px, size_px)
     frame = canvas.theme.strong_line
     canvas.box(left - 1, top - 1, left + size_px + 1, top + size_px + 1, outline=frame)
-    for place, text in _marks(n_events, times_s, size_px, lines):
+    shown = _marks(n_events, times_s, size_px, lines)
+    if has_end:
+        shown = _with_end(shown, n_events, size_px)
+    for place, text in shown:
         at = place / n_events * size_px
         canvas.line([(left + at, top + size_px + 1), (left + at, top + size_px + 6)], frame)
         canvas.line([(left - 6, top + at), (left - 1, top + at)], frame)
@@ -89,6 +96,7 @@ def layers_heads_figure(
     *,
     first_layer: int = 0,
     first_head: int = 0,
+    has_end: bool = False,
     title: str = "",
     gamma: float = GAMMA,
     cell_px: int = 150,
@@ -101,6 +109,7 @@ def layers_heads_figure(
         weights: (L, H, T, T).
         first_layer: Number of the first of these layers, where they are a part of all.
         first_head: The same of the heads.
+        has_end: Whether the last event is the end of the piece, which is said then.
         title: Written above.
         gamma: Exponent of the scale; 1 is linear.
         cell_px: Side of one map.
@@ -119,7 +128,8 @@ def layers_heads_figure(
     step = cell_px + _GAP_PX
     width = left + n_heads * step + 90
     bottom = top + n_layers * step
-    canvas = sheet(form, width, bottom + 2 * _LINE_PX + _MARGIN_PX, theme_named(theme))
+    told = [f"across: {_LOOKED_AT}", f"down: {_LOOKING}", *([_LAST] if has_end else [])]
+    canvas = sheet(form, width, bottom + len(told) * _LINE_PX + _MARGIN_PX, theme_named(theme))
     if title:
         _title(canvas, left, title)
     for head in range(n_heads):
@@ -137,7 +147,7 @@ def layers_heads_figure(
         for head in range(n_heads):
             pixels = _map(_square(maps[layer, head]), cell_px, gamma, canvas.theme)
             canvas.paste(pixels, left + head * step, y, cell_px, cell_px)
-    for line, text in enumerate((f"across: {_LOOKED_AT}", f"down: {_LOOKING}")):
+    for line, text in enumerate(told):
         canvas.text(left, bottom + 4 + line * _LINE_PX, text, canvas.theme.ink)
     _scale(canvas, left + n_heads * step + 12, top, n_layers * step - _GAP_PX)
     return canvas.finished()
@@ -195,13 +205,23 @@ def _marks(
     return _apart(found, n_events, size_px)
 
 
+def _with_end(
+    shown: list[tuple[float, str]], n_events: int, size_px: int
+) -> list[tuple[float, str]]:
+    """Mark the last event, in the place of marks that its own would stand on."""
+    last = n_events - 0.5
+    return [mark for mark in shown if (last - mark[0]) * size_px / n_events >= _APART_PX] + [
+        (last, _END)
+    ]
+
+
 def _apart(
     lines: Sequence[tuple[float, str]], n_events: int, size_px: int
 ) -> list[tuple[float, str]]:
     """Leave out marks that would stand on the one before."""
     found: list[tuple[float, str]] = []
     for place, text in lines:
-        if not found or (place - found[-1][0]) * size_px / n_events >= 40:
+        if not found or (place - found[-1][0]) * size_px / n_events >= _APART_PX:
             found.append((place, text))
     return found
 

@@ -62,4 +62,5 @@ def look(decoder: Decoder, tokenizer: Tokenizer, ids: np.ndarray) -> AttentionVi
         note_index=np.where(rows >= 0, np.searchsorted(kept, rows), -1),
         notes=np.stack([column[kept].astype(np.float64) for column in columns], axis=1),
         first_event=first,
+        has_end=tuple(ids[-1].tolist()) == tuple(tokenizer.end_event),
     )

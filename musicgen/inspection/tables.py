@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
     from musicgen.inspection.habits import Habits
 
+_START, _END = "start", "end"
 _STEPS = 10_000  # weights have four decimals
 
 
 def map_csv(
-    weights: ArrayLike, onset_s: ArrayLike, pitch: ArrayLike, *, first_event: int = 0
+    weights: ArrayLike,
+    onset_s: ArrayLike,
+    pitch: ArrayLike,
+    *,
+    first_event: int = 0,
+    has_end: bool = False,
 ) -> bytes:
     """Return a map with the events that look down and those that are looked at across.
 
@@ -34,15 +40,21 @@ def map_csv(
         onset_s: When each event sounds (T,); NaN for one that is no note.
         pitch: Of each event (T,); NaN for one that is no note.
         first_event: Number of the first in the whole piece.
+        has_end: Whether the last one ends the piece: it and the start are named where notes are.
     """
     square, onsets, pitches = (
         np.asarray(each, dtype=np.float64) for each in (weights, onset_s, pitch)
     )
     numbers = [str(first_event + place + 1) for place in range(len(square))]
     head = ["event", "onset_s", "note", *(f"to_{number}" for number in numbers)]
+    names = ["" if np.isnan(key) else plain_note_name(int(key)) for key in pitches.tolist()]
+    if not first_event and names[0] == "":
+        names[0] = _START
+    if has_end:
+        names[-1] = _END
     labels = [
-        f"{number},{_seconds(onset)},{'' if np.isnan(key) else plain_note_name(int(key))}"
-        for number, onset, key in zip(numbers, onsets.tolist(), pitches.tolist(), strict=True)
+        f"{number},{_seconds(onset)},{name}"
+        for number, onset, name in zip(numbers, onsets.tolist(), names, strict=True)
     ]
     return _matrix(head, labels, square)
 

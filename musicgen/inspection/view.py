@@ -43,6 +43,7 @@ class AttentionView:
         note_index: (T,) int64, the row in `notes` of the note that an event is, -1 without one.
         notes: (N, 4) float64: onset_s, end_s, pitch, velocity, in the piece's time.
         first_event: Number of the first of these events in the whole piece.
+        has_end: Whether the last event ends the piece; it is no note, and has a row as all others.
     """
 
     weights: np.ndarray
@@ -50,6 +51,7 @@ class AttentionView:
     note_index: np.ndarray
     notes: np.ndarray
     first_event: int = 0
+    has_end: bool = False
 
     def event_of(self, note: int) -> int:
         """Return the event that is the note `note`.

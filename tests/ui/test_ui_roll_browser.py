@@ -253,8 +253,10 @@ def test_the_large_map_and_the_roll_point_at_each_other(page):
     )
     panel.get_by_role("button", name="means by bar").click()
     large.hover(position={"x": 120, "y": box["width"] * 0.6})
-    caption.get_by_text(re.compile(r"bar \d+ gives bar \d+ \d+%")).wait_for()
+    caption.get_by_text(re.compile(r"bar \d+ gives \d+% of its attention to bar \d+")).wait_for()
     panel.get_by_role("button", name="events").click()
+    large.hover(position={"x": 120, "y": box["width"] - 69})  # the last row, which is no note
+    caption.get_by_text("the end of the piece looks at").wait_for()
 
 
 @pytest.mark.parametrize("view", ["arcs", "map", "overview"])

@@ -64,6 +64,22 @@ def test_bars_mark_the_axes_of_a_map():
     assert "the event that looks (bar)" in said
 
 
+def test_the_end_of_the_piece_is_marked():
+    """Guards: a last row of every whole piece without a name."""
+    lines = [(0.0, "1"), (98.0, "2")]
+    for has_end in (True, False):
+        maps = (
+            attention_figure(np.eye(100), lines=lines, has_end=has_end, form="svg"),
+            layers_heads_figure(np.ones((1, 1, 4, 4)), has_end=has_end, form="svg"),
+        )
+        one, all_of_them = (
+            [element.text for element in read(data).iter(f"{SVG}text")] for data in maps
+        )
+        assert one.count("end") == (2 if has_end else 0)
+        assert ("2" in one) is not has_end  # it would stand on it
+        assert any("end" in text for text in all_of_them) is has_end
+
+
 def test_all_heads_are_there():
     root = read(layers_heads_figure(np.ones((2, 3, 4, 4)), form="svg", first_layer=1, first_head=1))
     assert len(list(root.iter(f"{SVG}image"))) == 2 * 3 + 1

@@ -38,6 +38,15 @@ def test_a_map_reads_back_as_it_was_and_leaves_the_future_empty():
     assert rows[3] == ["13", "1.25", "D4", "0.1234", "0.5", "0.3766"]
 
 
+def test_the_events_that_are_no_notes_are_named():
+    """Guards: a last row of every whole piece without a word of what it is."""
+    nothing, pitch = np.tril(np.full((4, 4), 0.25)), [np.nan, 60, np.nan, np.nan]
+    rows = read(map_csv(nothing, pitch, pitch, has_end=True))
+    assert [row[2] for row in rows[1:]] == ["start", "C4", "", "end"]
+    rows = read(map_csv(nothing, pitch, pitch, first_event=9))
+    assert [row[2] for row in rows[1:]] == ["", "C4", "", ""]
+
+
 def test_means_by_bar():
     rows = read(bars_csv([[1, 0], [0.4, 0.6]], ["1", "2"]))
     assert rows == [["bar", "to_1", "to_2"], ["1", "1", ""], ["2", "0.4", "0.6"]]

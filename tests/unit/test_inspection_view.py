@@ -42,6 +42,12 @@ def test_the_view_of_a_short_piece(decoder):
     assert view.first_event == 0
 
 
+def test_an_end_is_told(decoder):
+    """Guards: a last row of every whole piece that nobody can tell from a note's."""
+    assert look(decoder, TOKENIZER, TOKENIZER.encode(piece(5))).has_end
+    assert not look(decoder, TOKENIZER, TOKENIZER.encode(piece(5), end=False)).has_end
+
+
 def test_rows_sum_to_one_and_look_back_only(decoder):
     weights = look(decoder, TOKENIZER, TOKENIZER.encode(piece(8))).weights.astype(np.float32)
     assert weights.sum(axis=-1) == pytest.approx(1.0, abs=4e-3)

@@ -117,7 +117,8 @@ class LargeMap {
       this.caption(fill(say.mapAtBars, { note: a.name, other: b.name, share }));
       panel.roll.outline({ spans: [a.span, b.span] });
     } else {
-      const name = (event) => (noteOf[event] >= 0 ? `${noteName(music.pitch[noteOf[event]])} ${panel.roll.when(music.on[noteOf[event]])}` : event || panel.told.firstEvent ? say.rest : say.start);
+      const isEnd = (event) => panel.told.ended && event === panel.told.events - 1;
+      const name = (event) => (noteOf[event] >= 0 ? `${noteName(music.pitch[noteOf[event]])} ${panel.roll.when(music.on[noteOf[event]])}` : isEnd(event) ? say.theEnd : event || panel.told.firstEvent ? say.rest : say.start);
       this.caption(fill(say.mapAt, { note: name(row), other: name(column), share }));
       panel.roll.outline({ notes: [noteOf[row], noteOf[column]] });
     }

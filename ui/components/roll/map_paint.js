@@ -72,15 +72,16 @@ const mapPaint = {
     }
   },
 
-  // Bars' numbers or times, where there is room for them.
+  // Bars' numbers or times, where there is room for them; and the end of the piece, which is no note.
   marks(g) {
-    const { data, panel } = this, { paint } = panel.roll, left = EDGE + STRIP;
+    const { data, panel } = this, { paint, say } = panel.roll, left = EDGE + STRIP;
     g.font = `11px ${paint.font}`;
     for (let axis = 0; axis < 2; axis++) {
+      const end = panel.told.ended && !this.byBars ? this.at(data.side - 0.5, axis) : Infinity, word = g.measureText(say.endMark).width;
       let free = -Infinity;
       for (const [index, text] of this.lines()) {
         const at = this.at(index, axis), need = axis ? g.measureText(text).width + 12 : 20;
-        if (at < 0 || at > this.size - (axis ? 8 : 4) || at < free) continue;
+        if (at < 0 || at > this.size - (axis ? 8 : 4) || at < free || at + need > end - (axis ? word : 0)) continue;
         free = at + need;
         g.fillStyle = paint.ink(0.3);
         if (axis) g.fillRect(left + at, this.size, 1, STRIP + 4); else g.fillRect(EDGE - 4, at, STRIP + 4, 1);
@@ -89,6 +90,11 @@ const mapPaint = {
         g.textAlign = axis ? "left" : "right";
         g.fillText(text, axis ? left + at + 1 : EDGE - 6, axis ? this.size + STRIP + 4 : clamp(at, 6, this.size - 6));
       }
+      if (end > this.size) continue;
+      g.fillStyle = paint.ink(0.75);
+      g.textBaseline = axis ? "top" : "middle";
+      g.textAlign = "right";
+      g.fillText(say.endMark, axis ? left + Math.min(end + word / 2, this.size) : EDGE - 6, axis ? this.size + STRIP + 4 : Math.min(end, this.size - 6));
     }
     g.textAlign = "left";
   },
