@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-_WORD_BYTES = 8
+_WORD, _WORD_BYTES = ir.IntType(64), 8
 _PAUSES = {
     "x86_64": ("llvm.x86.sse2.pause", ()),
     "amd64": ("llvm.x86.sse2.pause", ()),
@@ -86,6 +86,27 @@ def _pause(typing):  # noqa: ANN001, ANN202
 
 pause: Callable[[], None] = intrinsic(_pause)  # pyright: ignore
 """Wait some nanoseconds, and leave the core's shared parts to others meanwhile."""
+
+
+def _sleep_at(typing, words, i):  # noqa: ANN001, ANN202
+
+    def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+        whole = context.make_array(signature.args[0])(context, builder, args[0])
+        lock, function = (
+            builder.load(builder.gep(whole.data, [builder.add(args[1], ir.Constant(_WORD, n))]))
+            for n in (0, 1)
+        )
+        int32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(int32, [pointer, int32])
+        wait = builder.inttoptr(function, kind.as_pointer())
+        builder.call(wait, [builder.inttoptr(lock, pointer), ir.Constant(int32, 1)])
+        return context.get_dummy_value()
+
+    return types.void(words, types.intp), codegen
+
+
+sleep_at: Callable[..., None] = intrinsic(_sleep_at)  # pyright: ignore
+"""Sleep until the `Bell` rings whose address and function are words[i] and words[i + 1]."""
 
 
 def _stay_apart(typing):  # noqa: ANN001, ANN202

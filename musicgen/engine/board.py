@@ -32,8 +32,9 @@ from musicgen.engine.numerics import EXACT
 # Where what stands (int64). What one thread writes shares no line of the cache with what another
 # does; a task is one line, since each line takes a while from core to core.
 PHASE, TASK, N_TASK = 0, 1, 6
-DONE, ASLEEP, ROOM, PATIENCE, IS_STOPPED, DELAY = 16, 32, 48, 50, 51, 52
-SHARE, N_ALONE, N_IN_VAIN = 64, 72, 73
+DONE, ASLEEP = 16, 32
+ROOM, BELL, PATIENCE, IS_STOPPED, DELAY = 48, 50, 52, 53, 54
+SHARE, N_SHARES, N_ALONE, N_IN_VAIN = 64, 8, 72, 73
 N_WORDS = 80
 """Words of a board.
 
@@ -42,11 +43,12 @@ N_WORDS = 80
     DONE        phase · 2^16 + how many units of it are done
     ASLEEP      1 while the helper waits to be woken
     ROOM        address and size of the helper's own plan
+    BELL        address of the bell at which it sleeps, and of the function that does
     PATIENCE    how often the helper looks for a new phase before it falls asleep
     IS_STOPPED  1 when it is to end
     DELAY       how long it dawdles at each unit: for tests
-    SHARE       by place in a layer or a head, what part of the units is the helper's, of 1,024
-    N_ALONE     how many phases more the take's thread does alone
+    SHARE       N_SHARES words: by place in a layer or a head, the helper's part of 1,024
+    N_ALONE     how many events more are read without help
     N_IN_VAIN   how many phases in a row it asked for help and none came
 """
 
@@ -70,17 +72,15 @@ NO_BOARD = np.zeros(0, dtype=np.int64)
 HALF, LEAST_SHARE, _MORE = 512, 128, 16
 """Shares of 1,024: half of the units, the least that is tried, and what is added at a time."""
 
-_TRIES, _MOST_ALONE = 8, 1_000
-"""After so many phases in vain it is left in peace for longer and longer, at most some 20 steps."""
+_TRIES, _MOST_ALONE = 32, 20
+"""After so many phases in vain the next event is read alone; after more of them more events, but
+never more than so many in a row. A helper that is woken misses the first phases anyway."""
 
 
 @njit(**EXACT)
 def is_to_be_asked(board):
-    """Whether to ask for help in this phase: not for a while if none came several times."""
-    if board.size == 0:
-        return False
-    board[N_ALONE] -= board[N_ALONE] > 0
-    return board[N_ALONE] == 0
+    """Whether to ask for help in this phase: there is a helper, and it came lately."""
+    return board.size > 0 and board[N_ALONE] == 0
 
 
 @njit(**EXACT)
@@ -111,7 +111,7 @@ def learn(board, n_units, slot, n_missing, has_come):
     else:
         board[N_IN_VAIN] += 1
         if board[N_IN_VAIN] % _TRIES == 0:
-            board[N_ALONE] = min(_MOST_ALONE, _TRIES * board[N_IN_VAIN])
+            board[N_ALONE] = min(_MOST_ALONE, board[N_IN_VAIN] // _TRIES)
 
 
 @njit(**EXACT)

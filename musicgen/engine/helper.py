@@ -1,9 +1,9 @@
 """A second thread that helps one take at a time, and that no take ever waits for.
 
-It looks for work for a moment after a call, since the next is about to come, and else sleeps. It
-holds Python's lock only to fall asleep and to wake. While takes are made in several threads it has
-no part in them: each of theirs has a core to use. What the two threads say to each other stands in
-`board`.
+It looks for work for a moment after a call, since the next is about to come, and else sleeps, all
+without Python's lock: were it put aside while it held that, the take would wait. While takes are
+made in several threads it has no part in them: each of theirs has a core to use. What the two
+threads say to each other stands in `board`.
 
 This module imports numba: import it only where something is to be computed.
 """
@@ -21,6 +21,7 @@ import numpy as np
 
 from musicgen.engine import board as words
 from musicgen.engine import compiled
+from musicgen.engine.bell import Bell
 from musicgen.engine.board import NO_BOARD
 from musicgen.engine.layout import Cache, Sizes, Weights, aligned, make_plan
 from musicgen.engine.packing import empty_work
@@ -50,22 +51,25 @@ class Helper:
         self._plan = make_plan(sizes, weights, Cache(*[nothing] * 4), self._work)
         self._board = aligned(words.N_WORDS, np.int64)
         self._board[words.ROOM : words.ROOM + 2] = self._plan.ctypes.data, self._plan.size
-        self._board[words.SHARE :] = words.HALF
+        self._board[words.SHARE : words.SHARE + words.N_SHARES] = words.HALF
         self._board[words.PATIENCE] = self._patience()
-        self._bell = threading.Lock()
-        self._bell.acquire()
+        self._words = self._board.data  # quicker, number by number
+        self._bell = Bell()
+        self._board[words.BELL : words.BELL + 2] = self._bell.address, self._bell.wait
         self._turn = threading.RLock()  # a finalizer may come in between, within one thread
         self._thread: threading.Thread | None = None
         self._is_stopped = False
+        self._is_humble = False
         self._lent_to = 0
+        self._kept: tuple[Any, ...] = ()
         self._last_thread, self._last_s, self._alone_until_s = 0, 0.0, 0.0
 
-    def lend(self, take: int, *, wake: bool) -> np.ndarray:
+    def lend(self, take: int, *, is_read: bool) -> np.ndarray:
         """Return the board for one call of a take, or `NO_BOARD`; `take_back` must follow.
 
         Args:
             take: Address of the plan of the take: what the helper reads lies there.
-            wake: Whether the call is long enough to wake it for.
+            is_read: Whether events are read, which is long enough to wake the helper for.
         """
         me, now_s = threading.get_ident(), time.perf_counter()
         if not self._turn.acquire(blocking=False):
@@ -77,57 +81,60 @@ class Helper:
             self._last_thread = me
         self._last_s = now_s
         is_free = take == self._lent_to or self._has_left()
-        if now_s < self._alone_until_s or self._is_stopped or not is_free:
+        if now_s < self._alone_until_s or self._is_stopped or not is_free or self._rests(is_read):
             self._turn.release()
             return NO_BOARD
-        self._lent_to = take
+        if take != self._lent_to:
+            self._lent_to, self._kept = take, ()
         if self._thread is None:
             self._begin()
-        elif wake:
+        elif is_read:
             self._wake()
         return self._board
+
+    def _rests(self, is_read: bool) -> bool:
+        """Whether it came in vain lately, and is left in peace for some events."""
+        n_alone = self._words[words.N_ALONE]
+        if n_alone and is_read:
+            self._words[words.N_ALONE] = n_alone - 1
+        return n_alone > 0
 
     def take_back(self) -> None:
         """End what `lend` began, if it gave the board."""
         self._turn.release()
 
-    def let_go(self, take: int, *_arrays: Any) -> None:
-        """Return when nothing of a take is read any more: before it goes, its memory must stay.
+    def let_go(self, take: int, *arrays: Any) -> None:
+        """End what is lent to a take that goes; its memory stays until nothing of it is read.
 
         Args:
             take: Address of its plan.
-            _arrays: What lies in that memory, which is kept as long as this is not called.
+            arrays: What lies in that memory.
         """
-        if self._lent_to != take or threading.current_thread() is self._thread:
-            return
-        with self._turn:
-            while not self._has_left() and self._is_alive():
-                time.sleep(PATIENCE_S)
-            self._lent_to = 0
+        if self._lent_to == take:
+            with self._turn:
+                if self._has_left():
+                    self._lent_to = 0
+                else:  # it is lent to no other until it has
+                    self._kept = arrays
 
     def stop(self) -> None:
-        """End the thread; takes go on without it."""
+        """Have the thread end; takes go on without it. It is not waited for, here either."""
         self._is_stopped = True
-        self._board[words.IS_STOPPED] = 1
-        while self._is_alive() and threading.current_thread() is not self._thread:
-            self._wake()
-            if self._thread is not None:
-                self._thread.join(0.05)
+        self._words[words.IS_STOPPED] = 1
+        self._bell.ring()
 
     def _has_left(self) -> bool:
         """Whether it has seen that the last call is over, or sleeps."""
-        board = self._board
-        is_seen = board[words.DONE] >> words.N_UNITS_BITS == board[words.PHASE]
-        return bool(is_seen or board[words.ASLEEP])
-
-    def _is_alive(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
+        is_seen = self._words[words.DONE] >> words.N_UNITS_BITS == self._words[words.PHASE]
+        return is_seen or bool(self._words[words.ASLEEP])
 
     def _wake(self) -> None:
-        with self._turn:
-            if self._board[words.ASLEEP]:
-                self._board[words.ASLEEP] = 0
-                self._bell.release()
+        if not self._is_humble and self._words[words.DONE]:  # by now it needs no lock of Python's
+            self._is_humble = True
+            _take_what_is_left(self._thread)
+        if self._words[words.ASLEEP]:
+            self._words[words.ASLEEP] = 0
+            self._bell.ring()
 
     def _patience(self) -> int:
         """Return how many looks for work take `PATIENCE_S`."""
@@ -135,7 +142,7 @@ class Helper:
         for n_looks in (1, *[_TRIAL_LOOKS] * 3):  # the first one compiles
             self._board[words.PATIENCE] = n_looks
             began_s = time.perf_counter()
-            compiled.help_along()(self._board, self._weights.matrix, self._work.narrow, task)
+            compiled.help_along()(self._board, self._weights.matrix, self._work.narrow, task, True)
             took_s.append(time.perf_counter() - began_s)
         return int(PATIENCE_S / min(took_s[1:]) * _TRIAL_LOOKS) + 1
 
@@ -143,24 +150,21 @@ class Helper:
         # It keeps no hold of this object: an engine that is dropped takes its thread along.
         self._thread = threading.Thread(
             target=_help,
-            args=(self._board, self._bell, self._weights, self._work, self._plan),
+            args=(self._board, self._weights, self._work, self._plan, self._bell),
             name="musicgen-helper",
             daemon=True,
         )
         self._thread.start()
 
 
-def _help(
-    board: np.ndarray, bell: threading.Lock, weights: Weights, work: Any, plan: np.ndarray
-) -> None:
-    """Run in the thread; `plan` is what the board names, and is kept as long as it runs."""
-    if sys.platform == "linux":  # it takes what nobody else wants of a core: not the take's, either
+def _help(board: np.ndarray, weights: Weights, work: Any, *_kept: Any) -> None:
+    """Run in the thread; what the board names is kept as long as it runs."""
+    task = np.zeros(words.N_TASK, dtype=np.int64)
+    compiled.help_along()(board, weights.matrix, work.narrow, task, False)
+
+
+def _take_what_is_left(thread: threading.Thread | None) -> None:
+    """Have a thread run only where nobody else wants to, where the system knows of such."""
+    if sys.platform == "linux" and thread is not None and thread.native_id is not None:
         with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    help_along, task = compiled.help_along(), np.zeros(words.N_TASK, dtype=np.int64)
-    while True:
-        help_along(board, weights.matrix, work.narrow, task)
-        board[words.ASLEEP] = 1
-        if board[words.IS_STOPPED]:
-            return
-        bell.acquire()
+            os.sched_setscheduler(thread.native_id, os.SCHED_IDLE, os.sched_param(0))

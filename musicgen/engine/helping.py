@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from numba import njit
 
-from musicgen.engine.atomics import load_relaxed, pause
+from musicgen.engine.atomics import load_relaxed, pause, sleep_at, store_release
 from musicgen.engine.attention import attend_head, take_over_heads
 from musicgen.engine.board import (
+    ASLEEP,
     AT,
     ATTENTION,
+    BELL,
     DELAY,
+    IS_STOPPED,
     LAYER,
     N_GROUPS,
     PLAN,
@@ -35,21 +38,25 @@ from musicgen.engine.vectors import array_at
 _TILES_AT_ONCE = 2
 
 
-def help_along(board, matrix, narrow_, task):
-    """Help until there has been nothing to do for long.
+def help_along(board, matrix, narrow_, task, is_trial):
+    """Help until the board says that it is over; where there is nothing to do for long, sleep.
 
     Args:
         board: The board.
         matrix: `Weights.matrix`.
         narrow_: Of the type of `Work.narrow`.
         task: int64 (N_TASK), room for what is to be done.
+        is_trial: Whether to return instead of sleeping.
     """
     room, last = array_at(board, ROOM, board), phase_done(board)
-    while True:
+    while load_relaxed(board, IS_STOPPED) == 0:
         phase = next_phase(board, last)
         if phase < 0:
-            return
-        if read_task(board, phase, task):
+            if is_trial:
+                return
+            store_release(board, ASLEEP, 1)
+            sleep_at(board, BELL)
+        elif read_task(board, phase, task):
             last = phase
             tell_done(board, phase, 0)
             _help_in(board, room, matrix, narrow_, task, phase)

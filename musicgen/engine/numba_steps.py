@@ -51,7 +51,8 @@ class NumbaEngine:
         self.helper: Helper | None = None
         if with_helper and usable_cores() > 1:
             self.helper = Helper(self.sizes, self.weights)
-            weakref.finalize(self, self.helper.stop)
+            # Not at the program's end, which would wait for it where others use its core.
+            weakref.finalize(self, self.helper.stop).atexit = False
         self._read = compiled.read_events()
         self._try_out()
         self.warnings = compiled.warnings_about(
@@ -85,7 +86,7 @@ class NumbaEngine:
             ids += take.unread[: n_each[i]]
             places += [(*take.place, take.n_read + n) for n in range(n_each[i])]
         room, helper = takes[0], self.helper
-        board = helper.lend(room.place[0], wake=True) if helper else NO_BOARD
+        board = helper.lend(room.place[0], is_read=True) if helper else NO_BOARD
         try:
             self._read(
                 room.plan,
@@ -195,7 +196,7 @@ class NumbaSteps:
 
     def _scored(self, decided: np.ndarray, logits: np.ndarray) -> bool:
         engine, helper = self._engine, self._engine.helper
-        board = helper.lend(self.place[0], wake=False) if helper else NO_BOARD
+        board = helper.lend(self.place[0], is_read=False) if helper else NO_BOARD
         try:
             return self._score(
                 self.plan, engine.weights.matrix, self.narrow, decided, logits, board
