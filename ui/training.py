@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from musicgen.errors import MusicgenError
+from musicgen.errors import MusicgenError, TrainingError
 from musicgen.studio.models import TrainedModel, trained_models
 from musicgen.studio.places import runs_folder
 from musicgen.ui import training_strings as strings
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from musicgen.corpus import Diagnosis, ScanProgress
     from musicgen.studio.curve import Curve
-    from musicgen.studio.estimates import Estimate
+    from musicgen.studio.estimates import Trying
+    from musicgen.studio.orders import TrainingOrder
     from musicgen.studio.runs import Runs, RunView
 
 
@@ -37,6 +40,7 @@ class TrainingRoom:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._samples: dict[Path, str | None] = {}
+        self._begun = 0  # runs, of this studio
         self._reading = threading.Lock()
 
     @functools.cached_property
@@ -47,7 +51,14 @@ class TrainingRoom:
         return Runs(runs_folder())
 
     def start(
-        self, folder: str, *, title: str, size: str | None, minutes: float, begun_s: float
+        self,
+        folder: str,
+        *,
+        title: str,
+        size: str | None,
+        minutes: float,
+        begun_s: float,
+        ends_early: bool = False,
     ) -> RunView:
         """Begin to train.
 
@@ -57,15 +68,62 @@ class TrainingRoom:
             size: Of the model; None to begin with the shipped one.
             minutes: How long it is planned for.
             begun_s: Now, in seconds since 1970.
+            ends_early: Whether it ends before, where it does not get better any more.
 
         Raises:
             TrainingError: Another run is at work, or it cannot be begun.
         """
         from musicgen.studio.orders import training_order
 
-        return self.runs.start(
-            training_order(folder, title=title, preset=size, minutes=minutes, begun_s=begun_s)
+        order = training_order(
+            folder,
+            title=title,
+            preset=size,
+            minutes=minutes,
+            begun_s=begun_s,
+            ends_early=ends_early,
         )
+        return self._start(order)
+
+    def train_on(self, name: str, *, minutes: float, title: str, begun_s: float) -> RunView:
+        """Begin a run that goes on with the model of one that has ended, on the same music.
+
+        Args:
+            name: Of the run that has ended.
+            minutes: How long the new one is planned for.
+            title: What it is called.
+            begun_s: Now, in seconds since 1970.
+
+        Raises:
+            TrainingError: There is no such model, another run is at work, or it cannot be begun.
+        """
+        from musicgen.studio.orders import further_order
+
+        ended = self.runs.view(name)
+        if ended is None or ended.model is None:
+            raise TrainingError(strings.NO_MODEL, hint=strings.LOOK_ANEW)
+        order = further_order(
+            ended.order,
+            str(ended.model),
+            steps=ended.status.step,
+            title=title,
+            minutes=minutes,
+            begun_s=begun_s,
+        )
+        return self._start(order)
+
+    def go_on(self, name: str) -> RunView:
+        """Let a run go on from where it stopped.
+
+        Raises:
+            TrainingError: There is none, another one is at work, or it cannot be begun.
+        """
+        self._begun += 1
+        return self.runs.go_on(name)
+
+    def _start(self, order: TrainingOrder) -> RunView:
+        self._begun += 1  # trials end with that
+        return self.runs.start(order)
 
     def look_over(self, folder: str) -> Iterator[ScanProgress | Diagnosis]:
         """Look at every file of a folder; yield progress, then what becomes of each.
@@ -83,18 +141,27 @@ class TrainingRoom:
 
         return advice(found)
 
-    def estimate(
+    def try_sizes(
         self, folder: str, minutes: float, *, from_model: bool = False
-    ) -> tuple[Estimate, ...]:
+    ) -> Iterator[Trying]:
         """Try a few steps of each size of a model on some music, or of going on with the piano's.
 
+        It ends when a run begins, whose steps would be the slower for it, and when the iterator is
+        closed.
+
         Raises:
-            MusicgenError: The folder cannot be used, or that did not come to its end.
+            MusicgenError: The folder cannot be used, or the trial broke.
         """
-        from musicgen.studio.estimates import estimate
+        from musicgen.studio.estimates import try_sizes
         from musicgen.studio.orders import PIANO
 
-        return estimate(folder, minutes, start_from=PIANO if from_model else None)
+        begun = self._begun
+        trial = try_sizes(folder, minutes, start_from=PIANO if from_model else None)
+        with closing(trial):  # pyright: ignore[reportArgumentType] - it is a generator
+            for step in trial:
+                if begun != self._begun:
+                    return
+                yield step
 
     def models(self) -> tuple[TrainedModel, ...]:
         """Return the models that were trained here."""
@@ -117,8 +184,9 @@ class TrainingRoom:
             return None
         status = view.status
         return {
-            "state": status.state,
+            "state": "empty" if status.state == "stopped" and not status.step else status.state,
             "active": view.is_active,
+            "told_s": max(0, round(time.time() - view.told_at_s)),
             "files_done": status.files_done,
             "files": status.files,
             "step": status.step,

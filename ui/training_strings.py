@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from musicgen.studio.estimates import LIMIT_S
+
+if TYPE_CHECKING:
+    from musicgen.studio.estimates import Trying
 
 TRAIN: Final = "Train"
 LEDE: Final = (
@@ -33,13 +38,17 @@ TABLE: Final = {
     "file": "File",
     "what": "What becomes of it",
     "notes": "Notes",
+    "more": "{n} files: scroll to see them all",
 }
 NOTHING_FOUND: Final = "The folder was not read to its end."
 LOOKING: Final = "Looking at the music …"
 
 TRY: Final = "How long, how much memory?"
-TRY_HELP: Final = "Tries a few steps on this computer; nothing is trained yet."
-TRYING: Final = "Trying a few steps: about half a minute …"
+TRY_HELP: Final = (
+    "Tries a few steps on this computer, for less than a minute; nothing is trained yet."
+)
+TRY_BUSY: Final = "A run is at work: what is tried beside it would tell nothing."
+TRY_END: Final = "End it here"
 COLUMN_PARAMETERS: Final = "Parameters"
 COLUMN_STEP: Final = "A step"
 COLUMN_STEPS: Final = "Steps"
@@ -61,12 +70,23 @@ TIME_HELP: Final = (
     "The run is planned for this long, and best at its end. It can be stopped before, and gone on "
     "with. Longer is better: the piano model took three hours on one core."
 )
+UNTIL: Final = "Until it stops improving"
+UNTIL_HELP: Final = (
+    "Twenty times in all the run looks at music that it does not learn from. After five looks "
+    "without a better one it ends, and keeps the best model; at the latest it ends at its time."
+)
 MINUTES: Final = (1, 2, 5, 10, 20, 30, 60, 120, 240, 480)
 GO: Final = "Train"
 GO_FIRST: Final = "Add some music first."
 STOP: Final = "Stop and keep"
 STOPPING: Final = "Stopping …"
 GO_ON: Final = "Go on"
+MORE_HELP: Final = (
+    "A new run begins with this one's model and goes on with the same music. This one stays as it "
+    "is."
+)
+NO_MODEL: Final = "That run has no model to go on with."
+LOOK_ANEW: Final = "Look at the page anew."
 USE: Final = "Use in Create"
 IN_USE: Final = "Used in Create"
 REMOVE: Final = "Remove"
@@ -84,9 +104,10 @@ BOARD: Final = {
     "states": {
         "starting": "Beginning …",
         "reading": "Reading the music … {files_done} of {files} files",
-        "measuring": "Finding out how long a step takes …",
+        "measuring": "Finding out how long a step takes: {told_s} s …",
         "training": "Training",
         "stopped": "Stopped; what it learned is kept",
+        "empty": "Stopped before its first step: it has learned nothing yet",
         "finished": "Finished",
         "failed": "It could not be trained",
         "lost": "Its process is gone; what was saved is kept",
@@ -116,6 +137,45 @@ BOARD: Final = {
 def minutes(number: int) -> str:
     """Say a time that a run may take."""
     return f"{number} min" if number < 60 else f"{number // 60} h"
+
+
+def at_most(number: int) -> str:
+    """Say how long a run may take that ends when it does not get better."""
+    return f"{minutes(number)} at most"
+
+
+def more(number: int) -> str:
+    """Offer to go on for a time."""
+    return f"Train on for {minutes(number)}"
+
+
+def child_title(parent: str, number: int) -> str:
+    """Name a run that goes on with the model of another one.
+
+    Args:
+        parent: What that is called; foreign text, to be escaped on the page.
+        number: Minutes that it is planned for.
+    """
+    return f"{parent} + {minutes(number)}"
+
+
+def trying(step: Trying) -> str:
+    """Say how a trial stands."""
+    if not step.is_reading:
+        found = f" {len(step.found)} tried." if step.found else ""
+        return f"Trying a few steps: {step.seconds:.0f} s of at most {LIMIT_S:.0f}.{found}"
+    told = f": {step.files_done:,} of {files(step.files)}" if step.files else ""
+    return f"Reading the music{told}, {step.seconds:.0f} s …"
+
+
+def tried_in_part(step: Trying) -> str:
+    """Say why a trial did not come to its end, and what that means."""
+    if step.is_reading:
+        return "It was ended while the music was read: nothing was tried yet."
+    if step.is_late:
+        rest = "A size that is missing here is slower than the others."
+        return f"The trial was ended after {step.seconds:.0f} s. {rest}"
+    return "The trial was ended before all was tried."
 
 
 def sample_title(step: str) -> str:

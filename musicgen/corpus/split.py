@@ -19,12 +19,11 @@ _OWN = "The split is the folder's own (train and validation)."
 _ONE_PIECE = "There is one piece, so its last tenth is held out."
 _ONE_GROUP = "All pieces hold the same music, so the last tenth of each is held out."
 _BY_MUSIC = (
-    "About one piece in ten is held out, to try the model on music that it did not learn from. "
-    "Which, its notes decide: it stays held out whatever else you add."
+    "About one piece in ten is held out, to try the model on music that it did not learn from. It "
+    "stays held out, whatever music you add."
 )
 _OF_FEW = (
-    "Of so few pieces {held} held out, to try the model on music that it did not learn from; the "
-    "notes decide which."
+    "Of so few pieces {held} held out, to try the model on music that it did not learn from."
 )
 
 

@@ -34,6 +34,7 @@ class RunView:
         status: How it stands.
         model: Folder of the model that it has so far, or None.
         samples: Pieces that it made on the way, oldest first.
+        told_at_s: When its process last said how it stands, in seconds since 1970.
     """
 
     name: str
@@ -41,6 +42,7 @@ class RunView:
     status: TrainingStatus
     model: Path | None
     samples: tuple[Path, ...]
+    told_at_s: float = 0.0
 
     @property
     def is_active(self) -> bool:
@@ -86,6 +88,7 @@ class Runs:
             status=_truly(desk, desk.status()),
             model=None if model is None else model.folder,
             samples=tuple(sorted((desk.run / "samples").glob("*.mid"))),
+            told_at_s=desk.told_at_s(),
         )
 
     def curve(self, name: str) -> Curve | None:

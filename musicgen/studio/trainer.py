@@ -19,6 +19,7 @@ from typing import Any, Final
 from musicgen.errors import MusicgenError
 from musicgen.files import is_file
 from musicgen.studio.desk import TrainingDesk
+from musicgen.studio.models import RUN
 from musicgen.studio.status import State, TrainingStatus, without_options
 from musicgen.training import (
     Finished,
@@ -31,6 +32,7 @@ from musicgen.training import (
     train,
 )
 from musicgen.training.claim import holds
+from musicgen.training.preparing import begins_with
 
 _EVERY_S: Final = 0.5  # so often it says how it stands
 _NICENESS: Final = 5  # the app beside it stays quick
@@ -133,7 +135,7 @@ class _Teller:
                 step=event.first_step,
                 steps=event.steps,
                 parameters=event.parameters,
-                notice=without_options(event.notice),
+                notice=self._named(without_options(event.notice)),
             )
         elif isinstance(event, MemoryStepDown):
             self.say(
@@ -148,6 +150,11 @@ class _Teller:
             self.say(state="finished", step=event.step, seconds_left=0.0, notice=gain)
         elif hasattr(event, "done"):
             self._keep(state="reading", files_done=event.done, files=event.total)
+
+    def _named(self, notice: str) -> str:
+        """Call a model that was trained here by what its run is called: its own name is `run`."""
+        after = self._desk.order().after
+        return notice.replace(begins_with(RUN), begins_with(f"“{after}”")) if after else notice
 
     def say(self, *, state: State | None = None, **told: Any) -> None:
         """Write down how it stands."""

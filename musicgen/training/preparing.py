@@ -157,6 +157,11 @@ def resumed_recipe(
     return configio.from_mapping(TrainingRecipe, {**own, **settings}, where=where)
 
 
+def begins_with(name: str) -> str:
+    """Say of a run with which model it begins."""
+    return f"It begins with the weights of {name}; the sizes are that model's."
+
+
 def _fresh(
     run: Run,
     recipe: TrainingRecipe,
@@ -173,7 +178,7 @@ def _fresh(
         decoder = parent.decoder
         # Short windows are for a model that knows nothing yet.
         recipe = replace(recipe, seq_len=decoder.config.max_seq_len, early_seq_len=None)
-        notice = f"It begins with the weights of {parent.name}; the sizes are that model's."
+        notice = begins_with(parent.name)
     else:
         decoder = Decoder(recipe.decoder_config(tokenizer.vocab_sizes), seed=recipe.seed)
         notice = offer(recipe, sum(piece.n_notes for piece in corpus.pieces("train")))

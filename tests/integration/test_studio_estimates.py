@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from musicgen.assets import asset_dir
 from musicgen.errors import MusicgenError
-from musicgen.studio.estimates import estimate
+from musicgen.studio import estimates
+from musicgen.studio.estimates import try_sizes
 
 
 @pytest.mark.long  # the same trials as in test_training_outlook.py, by another door
 def test_every_size_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    found = estimate(str(asset_dir("data") / "starter"), 20.0)
+    *_, last = try_sizes(str(asset_dir("data") / "starter"), 20.0, limit_s=300.0)
+    found = last.found
+    assert (last.is_over, last.is_late) == (True, False)
     assert [each.size for each in found] == ["tiny", "small", "medium"]
     assert all(each.verdict for each in found)
     tiny, small, _ = found
@@ -26,6 +33,59 @@ def test_every_size_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_music_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(MusicgenError) as caught:
-        estimate(str(tmp_path), 20.0)
+        list(try_sizes(str(tmp_path), 20.0))
     assert str(tmp_path) in caught.value.message
     assert caught.value.hint
+
+
+TINY = """
+size = {"size": "tiny", "parameters": 1, "verdict": "fits", "seconds_per_step": 0.5, "steps": 9,
+        "epochs": 1.0, "memory_bytes": 1}
+for told in ({"files": [3, 4]}, {"read": True}, {"size": size}):
+    print(json.dumps(told), flush=True)
+"""
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen]:
+    """Have trials that find one size and then never end; return their processes."""
+    begun: list[subprocess.Popen] = []
+
+    def popen(command: list[str], **how: Any) -> subprocess.Popen:
+        code = f"import json, time\n{TINY}\ntime.sleep(600)"
+        begun.append(subprocess.Popen([command[0], "-c", code], **how))
+        return begun[-1]
+
+    monkeypatch.setattr(
+        estimates,
+        "subprocess",
+        SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL),
+    )
+    return begun
+
+
+def test_a_trial_that_nobody_waits_for_ends_at_once(processes: list[subprocess.Popen]) -> None:
+    """Guards a process that computed on for minutes, beside the run, when its page was left."""
+    trial = try_sizes("music", 20.0)
+    assert next(step for step in trial if step.found).found[0].size == "tiny"
+    assert processes[0].poll() is None
+    trial.close()
+    assert processes[0].poll() is not None
+
+
+def test_a_trial_ends_at_its_limit_with_what_it_found(processes: list[subprocess.Popen]) -> None:
+    """Guards "about half a minute" that took as long as it liked."""
+    steps = list(try_sizes("music", 20.0, limit_s=1.0))
+    last = steps[-1]
+    assert (last.is_late, last.is_over, last.is_reading) == (True, False, False)
+    assert [each.size for each in last.found] == ["tiny"]
+    assert 1.0 < last.seconds < 10.0
+    assert (last.files_done, last.files) == (3, 4)
+    assert len({round(step.seconds, 1) for step in steps}) > 1, "it says how long it takes"
+    assert processes[0].poll() is not None
+
+
+def test_a_trial_that_breaks_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimates.sys, "executable", shutil.which("true") or "/bin/true")
+    with pytest.raises(MusicgenError, match="could not be tried"):
+        list(try_sizes("music", 20.0))

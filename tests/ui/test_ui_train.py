@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import mido
@@ -13,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from musicgen.assets import asset_dir
 from musicgen.studio.desk import TrainingDesk
-from musicgen.studio.estimates import Estimate
-from musicgen.studio.orders import training_order
+from musicgen.studio.estimates import Estimate, Trying
+from musicgen.studio.orders import further_order, training_order
 from musicgen.studio.places import HOME_VARIABLE, runs_folder
 from musicgen.studio.runs import Runs
 from musicgen.studio.status import TrainingStatus
@@ -121,6 +123,16 @@ def test_what_is_shown_is_what_a_page_may_know(home: Path) -> None:
     lay_run(NAME, state="failed", error="It broke.", hint="Mend it.")
     told = resources.studio().training.standing(NAME)
     assert str(home) not in json.dumps(told, allow_nan=False)
+
+
+def test_a_run_stopped_before_its_first_step_learned_nothing(home: Path) -> None:
+    """Guards "what it learned is kept" of a run that was stopped at its beginning."""
+    lay_run(NAME, state="stopped")
+    lay_run(LATER, state="stopped", step=3, steps=9)
+    room = resources.studio().training
+    told = [room.standing(name) or {} for name in (NAME, LATER)]
+    assert [each["state"] for each in told] == ["empty", "stopped"]
+    assert {"empty", "stopped"} <= set(words.BOARD["states"])
 
 
 def test_an_empty_page_says_what_to_do(home: Path, page: AppTest) -> None:
@@ -365,12 +377,14 @@ def test_sizes_are_tried_out_at_a_press(
 ) -> None:
     tried = (estimated("tiny", 900), estimated("medium", None))
     asked: list[str | None] = []
+    stands = {"is_over": True, "is_reading": False, "seconds": 31.0}
 
-    def estimate(folder: str, minutes: float, *, start_from: str | None) -> tuple[Estimate, ...]:
+    def try_sizes(folder: str, minutes: float, *, start_from: str | None) -> Iterator[Trying]:
         asked.append(start_from)
-        return tried if start_from is None else (estimated("piano", 40),)
+        yield Trying(files=7)
+        yield Trying(found=tried if start_from is None else (estimated("piano", 40),), **stands)
 
-    monkeypatch.setattr("musicgen.studio.estimates.estimate", estimate)
+    monkeypatch.setattr("musicgen.studio.estimates.try_sizes", try_sizes)
     page.session_state["train_music"] = words.FOLDER
     page.session_state["train_path"] = str(asset_dir("data") / "starter")
     page.run()
@@ -388,6 +402,103 @@ def test_sizes_are_tried_out_at_a_press(
     next(b for b in page.button if b.label == words.TRY).click().run()
     assert list(page.dataframe[0].value[words.SIZE]) == [words.A_MODEL]
     assert asked == [None, "piano"]
+    # What was found until its time was up is told, and that it is not all.
+    stands.update(is_over=False, is_late=True)
+    next(b for b in page.button if b.label == words.TRY).click().run()
+    assert len(page.dataframe) == 1
+    assert "ended after 31 s" in page.info[0].value
+
+
+def test_a_trial_ends_when_a_run_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a trial that computed on beside the run, and slowed it down."""
+    ended: list[bool] = []
+
+    def try_sizes(folder: str, minutes: float, *, start_from: str | None) -> Iterator[Trying]:
+        try:
+            while True:
+                yield Trying()
+        finally:
+            ended.append(True)
+
+    monkeypatch.setattr("musicgen.studio.estimates.try_sizes", try_sizes)
+    monkeypatch.setattr(Runs, "start", lambda self, order: None)
+    room = resources.studio().training
+    trial = room.try_sizes("music", 20.0)
+    assert next(trial)
+    assert not ended
+    room.start("music", title="a", size="tiny", minutes=1.0, begun_s=0.0)
+    assert list(trial) == []
+    assert ended
+
+
+def draw_unless_elsewhere() -> None:
+    import streamlit as st
+
+    from musicgen.ui.views import train
+
+    st.session_state["pages"] = {}
+    if not st.session_state.get("elsewhere"):
+        train.page()
+
+
+def test_the_form_keeps_what_was_chosen_over_another_page(home: Path) -> None:
+    """Guards Small and 20 minutes after a look at Create: Streamlit forgets what is not drawn."""
+    page = AppTest.from_function(draw_unless_elsewhere, default_timeout=60).run()
+    page.button_group(key="train_size").set_value("tiny").run()
+    page.select_slider(key="train_minutes").set_value(60).run()
+    page.toggle(key="train_until").set_value(True).run()
+    assert words.at_most(60) in [each.value for each in page.caption]
+    page.session_state["elsewhere"] = True
+    page.run()
+    assert "train_size" not in page.session_state
+    page.session_state["elsewhere"] = False
+    page.run()
+    assert page.button_group(key="train_size").value == "tiny"
+    assert page.select_slider(key="train_minutes").value == 60
+    assert page.toggle(key="train_until").value is True
+
+
+def test_a_run_may_end_where_it_does_not_improve(home: Path, page: AppTest, begun: list) -> None:
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(asset_dir("data") / "starter")
+    page.session_state["train_until"] = True
+    page.run()
+    go(page).click().run()
+    assert not page.exception
+    assert begun[0].recipe.patience == 5
+    assert begun[0].title.endswith("20 min at most")
+
+
+def test_a_finished_run_can_be_gone_on_with(
+    home: Path, page: AppTest, begun: list, tiny_model: Path
+) -> None:
+    """Guards a model of one step, of a minute on a busy machine, that was a dead end."""
+    desk = lay_run(NAME, tiny_model, state="finished", step=1, steps=1)
+    page.run()
+    assert not page.exception
+    page.select_slider(key="train_more").set_value(60).run()
+    next(b for b in page.button if b.label == words.more(60)).click().run()
+    assert not page.exception
+    (order,) = begun
+    assert order.start_from == str(desk.run / "best")
+    assert (order.recipe.preset, order.recipe.minutes) == ("tiny", 60.0)
+    assert order.recipe.learning_rate == desk.order().recipe.learning_rate
+    assert (order.music, order.after) == ("music", desk.order().title)
+    assert order.title == words.child_title(desk.order().title, 60)
+    assert page.session_state["train_run"] != NAME, "the new run is looked at"
+    # One that has learned something does not need the whole rate again.
+    later = further_order(desk.order(), "m", steps=800, title="", minutes=5.0, begun_s=0.0)
+    assert later.recipe.learning_rate == desk.order().recipe.learning_rate / 2
+    assert later.recipe.early_seq_len is None
+
+
+def test_measuring_says_how_long_it_has_taken(home: Path) -> None:
+    desk = lay_run(NAME, state="measuring")
+    os.utime(desk.folder / "status.json", (time.time() - 12, time.time() - 12))
+    told = resources.studio().training.standing(NAME)
+    assert told is not None
+    assert 12 <= told["told_s"] <= 14
+    assert "{told_s}" in words.BOARD["states"]["measuring"]
 
 
 def estimated(size: str, steps: int | None) -> Estimate:

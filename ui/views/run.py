@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -27,6 +28,9 @@ def run_stage(room: TrainingRoom, runs: tuple[RunView, ...], busy: RunView | Non
         busy: The one at work, if there is one.
     """
     names = {run.name: _label(run) for run in runs}
+    following = st.session_state.pop("train_run_next", None)  # a drawn widget's own cannot be set
+    if following is not None:
+        st.session_state["train_run"] = following
     if st.session_state.get("train_run") not in names:
         st.session_state["train_run"] = busy.name if busy is not None else runs[0].name
     if len(runs) > 1:
@@ -68,6 +72,8 @@ def _after(room: TrainingRoom, run: RunView, busy: RunView | None) -> None:
         ):
             _go_on(room, run.name)
             st.rerun()
+        if run.model is not None and run.status.state == "finished":
+            _offer_more(room, run, is_busy=busy is not None)
         if not run.is_active:
             with st.popover(strings.REMOVE, icon=":material/delete:", type="tertiary"):
                 st.markdown(strings.REMOVE_SURE)
@@ -76,9 +82,34 @@ def _after(room: TrainingRoom, run: RunView, busy: RunView | None) -> None:
                     st.rerun()
 
 
+def _offer_more(room: TrainingRoom, run: RunView, *, is_busy: bool) -> None:
+    """Offer a run that goes on with the model of one that has come to its end."""
+    with st.popover(strings.GO_ON, icon=":material/play_arrow:", disabled=is_busy):
+        st.markdown(strings.MORE_HELP)
+        st.session_state.setdefault("train_more", 20)
+        minutes = st.select_slider(
+            strings.TIME, strings.MINUTES, key="train_more", format_func=strings.minutes
+        )
+        if st.button(strings.more(minutes), key="train_more_go", type="primary"):
+            _train_on(room, run, minutes)
+            st.rerun()
+
+
+def _train_on(room: TrainingRoom, run: RunView, minutes: int) -> None:
+    state = st.session_state
+    state["train_notice"] = state["train_stopping"] = None
+    title = strings.child_title(run.order.title, minutes)
+    try:
+        begun = room.train_on(run.name, minutes=minutes, title=title, begun_s=time.time())
+    except MusicgenError as error:
+        state["train_notice"] = error
+        return
+    state["train_run_next"] = begun.name
+
+
 def _go_on(room: TrainingRoom, name: str) -> None:
     st.session_state["train_notice"] = st.session_state["train_stopping"] = None
     try:
-        room.runs.go_on(name)
+        room.go_on(name)
     except MusicgenError as error:
         st.session_state["train_notice"] = error

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
 import streamlit as st
 
 from musicgen.errors import MusicgenError
@@ -9,8 +13,13 @@ from musicgen.ui import training_strings as strings
 from musicgen.ui.markup import plain
 from musicgen.ui.training import TrainingRoom
 
+if TYPE_CHECKING:
+    from musicgen.studio.estimates import Trying
 
-def sizes_table(room: TrainingRoom, folder: str, minutes: int, *, from_model: bool) -> None:
+
+def sizes_table(
+    room: TrainingRoom, folder: str, minutes: int, *, from_model: bool, is_busy: bool
+) -> Callable[[], None] | None:
     """Offer to try the sizes out, or going on with a model, and show what was found.
 
     Args:
@@ -18,38 +27,68 @@ def sizes_table(room: TrainingRoom, folder: str, minutes: int, *, from_model: bo
         folder: The music.
         minutes: How long the run is to be.
         from_model: Whether it is to begin with the piano model.
+        is_busy: Whether a run is at work: what is tried beside it would tell nothing.
+
+    Returns:
+        What tries them, to be called when all else of the page is drawn; None where nothing is to
+        be tried. Whatever else is pressed on the page breaks it off, and the trial ends with it.
     """
     key = (folder, minutes, from_model)
-    if st.button(strings.TRY, key="train_try", icon=":material/timer:", help=strings.TRY_HELP):
-        with st.spinner(strings.TRYING):
-            try:
-                st.session_state["train_sizes"] = (
-                    key,
-                    room.estimate(folder, minutes, from_model=from_model),
-                )
-            except MusicgenError as error:
-                st.session_state["train_sizes"] = (key, error)
+    is_asked = st.button(
+        strings.TRY,
+        key="train_try",
+        icon=":material/timer:",
+        help=strings.TRY_BUSY if is_busy else strings.TRY_HELP,
+        disabled=is_busy,
+    )
+    if is_asked:
+        box = st.empty()
+        st.button(strings.TRY_END, key="train_try_end", icon=":material/stop_circle:")
+        return lambda: _try(room, key, box)
     seen = st.session_state.get("train_sizes")
-    if seen is None or seen[0] != key:
-        return
-    found = seen[1]
+    if seen is not None and seen[0] == key:
+        _show(seen[1], from_model=from_model)
+    return None
+
+
+def _try(room: TrainingRoom, key: tuple[str, int, bool], box: Any) -> None:
+    """Try the sizes out, and say how long that takes."""
+    folder, minutes, from_model = key
+    state = st.session_state
+    state["train_sizes"] = None
+    try:
+        with closing(room.try_sizes(folder, minutes, from_model=from_model)) as trial:  # pyright: ignore[reportArgumentType] - it is a generator
+            for step in trial:
+                state["train_sizes"] = (key, step)
+                box.info(strings.trying(step), icon=":material/timer:")
+    except MusicgenError as error:
+        state["train_sizes"] = (key, error)
+    st.rerun()
+
+
+def _show(found: Trying | MusicgenError, *, from_model: bool) -> None:
     if isinstance(found, MusicgenError):
         st.error(f"{plain(found.message)} {plain(found.hint)}", icon=":material/error:")
         return
+    if not found.is_over:
+        st.info(strings.tried_in_part(found), icon=":material/timer:")
+    if not found.found:
+        return
+    sizes = found.found
     st.dataframe(
         {
-            strings.SIZE: [_name(each.size, from_model) for each in found],
-            strings.COLUMN_PARAMETERS: [f"{each.parameters / 1e6:.1f} M" for each in found],
+            strings.SIZE: [_name(each.size, from_model) for each in sizes],
+            strings.COLUMN_PARAMETERS: [f"{each.parameters / 1e6:.1f} M" for each in sizes],
             strings.COLUMN_STEP: [
-                strings.measured(each.seconds_per_step, "{:.2f} s") for each in found
+                strings.measured(each.seconds_per_step, "{:.2f} s") for each in sizes
             ],
-            strings.COLUMN_STEPS: [strings.measured(each.steps, "{:,}") for each in found],
-            strings.COLUMN_READ: [strings.measured(each.epochs, "{:.1f} ×") for each in found],
+            strings.COLUMN_STEPS: [strings.measured(each.steps, "{:,}") for each in sizes],
+            strings.COLUMN_READ: [strings.measured(each.epochs, "{:.1f} ×") for each in sizes],
             strings.COLUMN_MEMORY: [
                 strings.measured(each.memory_bytes and each.memory_bytes / 1e9, "{:.1f} GB")
-                for each in found
+                for each in sizes
             ],
-            strings.COLUMN_VERDICT: [each.verdict for each in found],
+            strings.COLUMN_VERDICT: [each.verdict for each in sizes],
         },
         hide_index=True,
         width="stretch",

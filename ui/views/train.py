@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -27,6 +28,8 @@ _DEFAULTS = {
     "train_begin": strings.NOTHING,
     "train_size": "small",
     "train_minutes": 20,
+    "train_until": False,
+    "train_path": "",
 }
 
 
@@ -45,13 +48,18 @@ def page() -> None:
     with left, st.container(key="training"):
         _settings(room, busy)
     with right:
-        _stage(room, runs, busy)
+        trial = _stage(room, runs, busy)
+    if trial is not None:
+        trial()
 
 
 def _settings(room: TrainingRoom, busy: RunView | None) -> None:
-    is_new = "train_music" not in st.session_state
-    for name, value in _DEFAULTS.items():
-        st.session_state.setdefault(name, value)
+    state = st.session_state
+    is_new = "train_kept" not in state and "train_music" not in state
+    # Streamlit forgets what is not drawn for once: on another page, or another kind of beginning.
+    kept = state.setdefault("train_kept", dict(_DEFAULTS))
+    for name, value in kept.items():
+        state.setdefault(name, value)
     if busy is not None:
         _as_ordered(busy, folder=is_new and not room.runs.is_laid(busy.order.music))
     music(room)
@@ -83,6 +91,10 @@ def _settings(room: TrainingRoom, busy: RunView | None) -> None:
         help=strings.TIME_HELP,
         disabled=is_busy,
     )
+    st.toggle(strings.UNTIL, key="train_until", help=strings.UNTIL_HELP, disabled=is_busy)
+    if state["train_until"]:
+        st.caption(strings.at_most(state["train_minutes"]))
+    kept.update({name: state[name] for name in kept if name in state})
     _button(room, busy)
 
 
@@ -96,11 +108,14 @@ def _as_ordered(run: RunView, *, folder: bool) -> None:
     state, recipe = st.session_state, run.order.recipe
     if folder:
         state["train_music"], state["train_path"] = strings.FOLDER, run.order.music
-    is_fresh = run.order.start_from is None
-    state["train_begin"] = strings.NOTHING if is_fresh else strings.A_MODEL
+    from musicgen.studio.orders import PIANO
+
+    is_piano = run.order.start_from == PIANO
+    state["train_begin"] = strings.A_MODEL if is_piano else strings.NOTHING
     if recipe.preset in strings.SIZES:
         state["train_size"] = recipe.preset
     minutes = recipe.minutes or _DEFAULTS["train_minutes"]
+    state["train_until"] = recipe.patience is not None
     state["train_minutes"] = min(strings.MINUTES, key=lambda each: abs(each - minutes))
 
 
@@ -147,14 +162,16 @@ def _go(room: TrainingRoom, wanted: Chosen) -> None:
     from_model = state["train_begin"] == strings.A_MODEL
     size = None if from_model else state["train_size"]
     begin = strings.A_MODEL if size is None else strings.SIZES[size]
-    minutes = state["train_minutes"]
+    minutes, ends_early = state["train_minutes"], bool(state["train_until"])
+    length = strings.at_most(minutes) if ends_early else strings.minutes(minutes)
     try:
         run = room.start(
             wanted.folder,
-            title=strings.run_title(wanted.title, begin, strings.minutes(minutes)),
+            title=strings.run_title(wanted.title, begin, length),
             size=size,
             minutes=minutes,
             begun_s=time.time(),
+            ends_early=ends_early,
         )
     except MusicgenError as error:
         state["train_notice"] = error
@@ -168,7 +185,10 @@ def _stop(room: TrainingRoom, name: str) -> None:
     room.runs.stop(name)
 
 
-def _stage(room: TrainingRoom, runs: tuple[RunView, ...], busy: RunView | None) -> None:
+def _stage(
+    room: TrainingRoom, runs: tuple[RunView, ...], busy: RunView | None
+) -> Callable[[], None] | None:
+    trial = None
     notice = st.session_state.get("train_notice")
     if isinstance(notice, MusicgenError):
         st.error(f"{plain(notice.message)} {plain(notice.hint)}", icon=":material/error:")
@@ -177,8 +197,11 @@ def _stage(room: TrainingRoom, runs: tuple[RunView, ...], busy: RunView | None) 
         minutes = st.session_state["train_minutes"]
         from_model = st.session_state["train_begin"] == strings.A_MODEL
         corpus_table(room, wanted.folder, begins_new=not from_model)
-        sizes_table(room, wanted.folder, minutes, from_model=from_model)
+        trial = sizes_table(
+            room, wanted.folder, minutes, from_model=from_model, is_busy=busy is not None
+        )
     elif not runs:
         st.info(strings.EMPTY, icon=":material/info:")
     if runs:
         run_stage(room, runs, busy)
+    return trial

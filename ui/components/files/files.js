@@ -18,4 +18,13 @@ export default function ({ parentElement, data }) {
   const heads = [say.file, say.what, say.notes].map((name, at) => make("th", name, { scope: "col", ...(at === 2 && { class: "number" }) }));
   root.querySelector("thead tr").replaceChildren(...heads);
   root.querySelector("tbody").replaceChildren(...lines.map((line) => row(line, say)));
+  // That there are more of them than one sees, as long as that is so.
+  const more = root.querySelector(".more");
+  more.textContent = fill(say.more, { n: lines.length.toLocaleString("en-US") });
+  const look = () => { more.hidden = root.scrollHeight - root.scrollTop - root.clientHeight < 24; };
+  root.onscroll = look;
+  const sizes = new ResizeObserver(look);
+  sizes.observe(root);
+  look();
+  return () => sizes.disconnect();
 }
