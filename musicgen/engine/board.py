@@ -32,7 +32,7 @@ from musicgen.engine.numerics import EXACT
 # Where what stands (int64). What one thread writes shares no line of the cache with what another
 # does; a task is one line, since each line takes a while from core to core.
 PHASE, TASK, N_TASK = 0, 1, 6
-DONE, ASLEEP = 16, 32
+DONE, SLEEP = 16, 32
 ROOM, BELL, PATIENCE, IS_STOPPED, DELAY = 48, 50, 52, 53, 54
 SHARE, N_SHARES, N_ALONE, N_IN_VAIN = 64, 8, 72, 73
 N_WORDS = 80
@@ -41,7 +41,7 @@ N_WORDS = 80
     PHASE       number of the phase, odd while its task is being written
     TASK        N_TASK words: what is to be done, see below
     DONE        phase · 2^16 + how many units of it are done
-    ASLEEP      1 while the helper waits to be woken
+    SLEEP       AWAKE, ASLEEP, or CALLED: the bell was rung, but it has not come yet
     ROOM        address and size of the helper's own plan
     BELL        address of the bell at which it sleeps, and of the function that does
     PATIENCE    how often the helper looks for a new phase before it falls asleep
@@ -59,6 +59,9 @@ LAYER, POSITION = 3, 4
 one word; of a product also where matrix and scales begin, and groups of columns; of attention the
 layer, and the position of the first event."""
 
+AWAKE, ASLEEP, CALLED = 0, 1, 2
+"""How it is with the helper's sleep."""
+
 NOTHING, PRODUCT, ATTENTION = 0, 1, 2
 """Kinds of a task."""
 
@@ -74,7 +77,7 @@ HALF, LEAST_SHARE, _MORE = 512, 128, 16
 
 _TRIES, _MOST_ALONE = 32, 20
 """After so many phases in vain the next event is read alone; after more of them more events, but
-never more than so many in a row. A helper that is woken misses the first phases anyway."""
+never more than so many in a row."""
 
 
 @njit(**EXACT)

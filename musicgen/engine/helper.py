@@ -69,7 +69,7 @@ class Helper:
 
         Args:
             take: Address of the plan of the take: what the helper reads lies there.
-            is_read: Whether events are read, which is long enough to wake the helper for.
+            is_read: Whether events are read: then a helper that sleeps is woken for the next call.
         """
         me, now_s = threading.get_ident(), time.perf_counter()
         if not self._turn.acquire(blocking=False):
@@ -81,15 +81,12 @@ class Helper:
             self._last_thread = me
         self._last_s = now_s
         is_free = take == self._lent_to or self._has_left()
-        if now_s < self._alone_until_s or self._is_stopped or not is_free or self._rests(is_read):
+        is_alone = now_s < self._alone_until_s or self._is_stopped
+        if is_alone or not is_free or self._rests(is_read) or not self._is_awake(is_read):
             self._turn.release()
             return NO_BOARD
         if take != self._lent_to:
             self._lent_to, self._kept = take, ()
-        if self._thread is None:
-            self._begin()
-        elif is_read:
-            self._wake()
         return self._board
 
     def _rests(self, is_read: bool) -> bool:
@@ -126,15 +123,21 @@ class Helper:
     def _has_left(self) -> bool:
         """Whether it has seen that the last call is over, or sleeps."""
         is_seen = self._words[words.DONE] >> words.N_UNITS_BITS == self._words[words.PHASE]
-        return is_seen or bool(self._words[words.ASLEEP])
+        return is_seen or self._words[words.SLEEP] != words.AWAKE
 
-    def _wake(self) -> None:
-        if not self._is_humble and self._words[words.DONE]:  # by now it needs no lock of Python's
+    def _is_awake(self, is_to_come: bool) -> bool:
+        """Whether it looks for work; if not, wake it where it is to come. It is not waited for."""
+        if self._thread is None:
+            self._words[words.SLEEP] = words.CALLED
+            self._begin()
+        elif self._words[words.SLEEP] == words.ASLEEP and is_to_come:
+            self._words[words.SLEEP] = words.CALLED
+            self._bell.ring()
+        is_awake = self._words[words.SLEEP] == words.AWAKE
+        if is_awake and not self._is_humble:  # from now on it needs no lock of Python's
             self._is_humble = True
             _take_what_is_left(self._thread)
-        if self._words[words.ASLEEP]:
-            self._words[words.ASLEEP] = 0
-            self._bell.ring()
+        return is_awake
 
     def _patience(self) -> int:
         """Return how many looks for work take `PATIENCE_S`."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from numba import njit
 
-from musicgen.engine.atomics import load_relaxed, pause, sleep_at, store_release
+from musicgen.engine.atomics import fence_all, load_relaxed, pause, sleep_at, store_release
 from musicgen.engine.attention import attend_head, take_over_heads
 from musicgen.engine.board import (
     ASLEEP,
     AT,
     ATTENTION,
+    AWAKE,
     BELL,
     DELAY,
     IS_STOPPED,
@@ -24,6 +25,7 @@ from musicgen.engine.board import (
     PRODUCT,
     ROOM,
     ROW,
+    SLEEP,
     is_over,
     kind_and_units,
     next_phase,
@@ -49,13 +51,16 @@ def help_along(board, matrix, narrow_, task, is_trial):
         is_trial: Whether to return instead of sleeping.
     """
     room, last = array_at(board, ROOM, board), phase_done(board)
+    store_release(board, SLEEP, AWAKE)
     while load_relaxed(board, IS_STOPPED) == 0:
         phase = next_phase(board, last)
         if phase < 0:
             if is_trial:
                 return
-            store_release(board, ASLEEP, 1)
+            store_release(board, SLEEP, ASLEEP)
             sleep_at(board, BELL)
+            store_release(board, SLEEP, AWAKE)
+            fence_all()
         elif read_task(board, phase, task):
             last = phase
             tell_done(board, phase, 0)
