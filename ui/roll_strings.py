@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 ROLL: Final = {
+    "hintKeys": "Space plays or pauses, a question mark lists all keys.",
     "tracks": "Tracks",
     "muteHelp": "{track}: click to mute or unmute it; with Shift it alone is heard.",
     "noMute": "{track}. Tracks can be muted when the piece is made.",

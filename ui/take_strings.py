@@ -23,7 +23,7 @@ NO_PART_HELP: Final = "Move the playhead behind its first note."
 DRAWER: Final = {
     "takes": "Takes",
     "name": "Name of this take",
-    "nameHelp": "Press Enter to keep another name",
+    "nameHelp": "Rename this take: Enter or leaving the field keeps the name, Esc the old one",
     "star": "Star",
     "starHelp": "A starred take never makes room for newer ones",
     "starred": "Starred",
@@ -31,7 +31,7 @@ DRAWER: Final = {
     "strip": "Show one row",
     "on": "Go on from it",
     "onHelp": "New music behind the end of this take, as long as the settings say",
-    "playhead": "the playhead",
+    "playhead": "here",
     "onHere": "Go on from {at}",
     "onHereHelp": "New music from the playhead on, as long as the settings say",
     "anew": "Make the rest anew from {at}",

@@ -118,6 +118,19 @@ PLAYER = (
 READY = f"() => ({PLAYER})?.readyState >= 1"
 
 
+# In how many columns something stands on the ruler behind the seam, which is at two thirds: a time
+# has some thirty.
+WRITTEN_ON_THE_RULER = """(canvas) => {
+  const [from, scale] = [Math.round(canvas.width * 0.7), devicePixelRatio], height = 20 * scale;
+  const { data, width } = canvas.getContext("2d").getImageData(from, 2, 90 * scale, height - 2);
+  const inked = new Set();
+  for (let i = 3; i < data.length; i += 4) if (data[i] > 99) inked.add((i >> 2) % width);
+  return inked.size / scale;
+}"""
+# The class of what has the focus, in whichever component.
+FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className"
+
+
 @pytest.fixture
 def visit(browser: Browser, app_url: str) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": 1360, "height": 900}, accept_downloads=True)
@@ -147,17 +160,20 @@ def clocked(time: str) -> float:
 
 def test_generate_is_heard_and_taken_home(visit):
     visit.make("Generate")
-    # The button that was pressed went, so did the one that stops: the focus stays at their place.
-    visit.page.wait_for_function("() => document.activeElement.closest('.st-key-go')")
+    # The button that was pressed went, so did the one that stops: the focus is on what was made.
+    visit.page.wait_for_function(f"() => ({FOCUSED}) === 'over'")
     visit.loaded()
     sound = visit.audio.evaluate(MEASURE)
     assert sound["type"] == "audio/wav"
     assert sound["loudness"] > 0.001
     assert sound["seconds"] > 8
     visit.still()
-    visit.button("Play").click()
+    visit.page.locator(".mg .over").focus()
+    visit.page.keyboard.press("Home")
+    visit.page.keyboard.press("Space")
     visit.page.wait_for_function(f"() => ({PLAYER}).currentTime > 0.3")
-    visit.button("Pause").click()
+    visit.page.keyboard.press("Space")
+    visit.button("Play").wait_for()
 
     midi = visit.download("MIDI")
     said = visit.page.get_by_text("· model ").inner_text()
@@ -283,12 +299,21 @@ def test_a_reload_finds_the_takes_again(visit):
 
 
 def test_stop_and_keep(browser, slow_app_url):
-    """On a slow machine: elsewhere two minutes are made before anybody could stop them."""
+    """On a slow machine: elsewhere two minutes are made before anybody could stop them.
+
+    Guards: Space right after Enter on Generate that stops the music, or makes more of it.
+    """
     visit = Visit(browser.new_page(), slow_app_url)
     slider = visit.page.get_by_role("slider", name="Length of the new music")
     slider.focus()
     visit.page.keyboard.press("End")
-    visit.button("Generate").click()
+    visit.button("Generate").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_function(f"() => ({FOCUSED}) === 'over'")
+    assert "Space plays" in visit.page.locator(".mg .over").get_attribute("aria-label")
+    visit.page.locator(".mg .play", has_text=re.compile("Pause|Waiting")).wait_for()
+    visit.page.keyboard.press("Space")
+    visit.button("Play").wait_for()
     visit.page.get_by_text("Composing:").wait_for()
     visit.page.get_by_text(re.compile(r"[1-9]\d* notes?")).first.wait_for()
     visit.button("Stop and keep").click()
@@ -307,7 +332,10 @@ def test_stop_and_keep(browser, slow_app_url):
 
 
 def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
-    """Guards: music that is made below the screen's edge, and a lone × beside the file's name."""
+    """Guards: music that is made below the screen's edge, and a lone × beside the file's name.
+
+    And: words or buttons that lie over the notes.
+    """
     context = browser.new_context(viewport={"width": 390, "height": 844})
     visit = Visit(context.new_page(), app_url)
     visit.upload("a.mid", music)
@@ -320,6 +348,15 @@ def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
     )
     box = visit.roll.bounding_box()
     stop = visit.button("Continue").bounding_box()
+    over, offered = visit.page.locator(".mg .over"), visit.page.locator(".mg .here")
+    visit.still()
+    over.focus()
+    visit.page.keyboard.press("Home")
+    assert visit.page.locator(".mg .base").evaluate(WRITTEN_ON_THE_RULER) > 40
+    visit.page.keyboard.press("ArrowRight")
+    offered.wait_for()
+    notes = over.bounding_box()
+    assert offered.bounding_box()["y"] >= notes["y"] + notes["height"]
     context.close()
     assert box["y"] >= 0
     assert stop["y"] >= 0, "the button that stops is still at hand"

@@ -110,8 +110,10 @@ def test_takes_outlive_the_server_and_are_compared_by_ear(
         make(page, 10)
         cards.nth(0).wait_for()
         name = drawer.get_by_role("textbox", name="Name of this take")
+        drawer.locator(".naming svg").wait_for()  # it looks like something to write into
+        assert name.get_attribute("title") == take_strings.DRAWER["nameHelp"]
         name.fill(NAME)
-        name.press("Enter")
+        name.press("Tab")  # leaving it keeps it, as that says
         drawer.locator("li b", has_text="=1+1").wait_for()
         cards.nth(0).locator(".star").click()
         drawer.get_by_role("button", name="Starred (1)").wait_for()
@@ -121,6 +123,9 @@ def test_takes_outlive_the_server_and_are_compared_by_ear(
             page.wait_for_timeout(100)
         page.locator(".mg .over").focus()
         page.keyboard.press("Home")
+        drawer.get_by_role("button", name="Go on from here").wait_for()
+        tools = drawer.locator(".tools").bounding_box()
+        assert tools["height"] < 60, "all on one line"
         page.keyboard.press("ArrowRight")
         page.locator(".mg [data-go=anew]:enabled").click()  # beside the playhead, on the roll
         cards.nth(1).wait_for()

@@ -1,7 +1,9 @@
 // Manners of the whole page that Streamlit has not. The keyboard's focus stays where something was
-// pressed: what takes the place of a button that goes gets it, else the page's heading.
+// pressed: what takes the place of a button that goes gets it, else the page's heading. Where music was
+// asked for the roll gets it, on which Space plays: on a button it would stop the music, or ask for more.
 
-const HEIRS = { go: "stop", stop: "go", again_go: "stop", remove: "upload" };
+const HEIRS = { go: "roll", stop: "go", again_go: "roll", remove: "upload" };
+const ROLL = ".over"; // what has the keys there
 const PATIENCE_MS = 2500; // so long something may still come to its place
 
 class Manners {
@@ -39,6 +41,10 @@ class Manners {
   }
 
   within(key) {
+    if (key === "roll") {
+      const parts = [...document.querySelectorAll(".st-key-roll, .st-key-roll *")];
+      return parts.map((each) => each.shadowRoot?.querySelector(ROLL)).find(Boolean);
+    }
     return document.querySelector(`.st-key-${CSS.escape(key)} :is(button, input, a, [tabindex="0"]):not(:disabled)`);
   }
 

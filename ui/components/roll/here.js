@@ -7,12 +7,18 @@ const GAP = 10; // pixels between the point and its buttons
 const going = {
   get spot() { return this.chosen >= 0 ? this.music.on[this.chosen] : this.cursor; },
 
-  canGoOn() {
-    const { kind, live, deaf } = this.music.piece, { spot } = this;
-    return kind !== "example" && !live && !deaf && spot > 0.05 && spot < this.music.seconds - LEAST_S;
+  get goesOn() {
+    const { kind, live, deaf } = this.music.piece;
+    return kind !== "example" && !live && !deaf;
   },
 
-  // It moves with the point, and lies over the roll: nothing on the page makes room for it.
+  canGoOn() {
+    const { spot } = this;
+    return this.goesOn && spot > 0.05 && spot < this.music.seconds - LEAST_S;
+  },
+
+  // It moves with the point, and lies over the roll: nothing on the page makes room for it, but on a phone,
+  // where it would cover a third of the notes.
   offer() {
     const box = this.find(".here"), x = this.paint.x(this.spot), { left, width } = this.paint;
     const seen = this.canGoOn() && (this.chosen >= 0 || !this.sounding) && x >= left - 1 && x <= width;

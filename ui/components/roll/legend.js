@@ -6,6 +6,7 @@ const legend = {
   legend() {
     const { music, say, paint } = this, { piece } = music;
     paint.look();
+    this.root.toggleAttribute("data-goes-on", this.goesOn); // a phone has room below the notes for what is offered
     const items = music.used.map((track) => this.trackItem(track));
     const few = this.allTracks || items.length <= MOST_TRACKS + 1 ? items : items.slice(0, MOST_TRACKS);
     // What the model made stands last, and is never hidden.
@@ -21,7 +22,7 @@ const legend = {
     box.toggleAttribute("data-many", shown.length > (music.meter ? 1 : 2)); // beside them stands one button more
     box.setAttribute("aria-label", say.tracks);
     if (focus) box.querySelector(`[data-key="${focus}"]`)?.focus();
-    this.find(".over").setAttribute("aria-label", `${say.roll}: ${piece.title}. ${say.hint}`);
+    this.find(".over").setAttribute("aria-label", `${say.roll}: ${piece.title}. ${piece.live ? say.hintKeys : say.hint}`);
     const bars = this.find("[data-do=bars]");
     bars.hidden = !music.meter;
     bars.setAttribute("aria-pressed", this.bars);

@@ -85,10 +85,21 @@ class Painter {
     }
     g.font = `12px ${this.font}`;
     g.textBaseline = "middle";
+    this.drawSeam(g);
     if (this.bars) this.drawBars(g);
     else this.drawSeconds(g);
     g.fillStyle = this.ink(0.14);
     g.fillRect(0, RULER - 1, width, 1);
+  }
+
+  // Where new music begins is said on the ruler, in the place of times: below it are notes.
+  drawSeam(g) {
+    const { kind, promptEnd } = this.music.piece, x = this.x(promptEnd) + 4, width = g.measureText(this.say.here).width;
+    this.seam = null;
+    if (kind !== "take" || !promptEnd || x < this.left || x + width > this.width - 4) return;
+    this.seam = [x - 30, x + width + 6]; // a time that began before it would reach into it
+    g.fillStyle = this.ink(0.9);
+    g.fillText(this.say.here, x, RULER / 2);
   }
 
   line(g, seconds, alpha, text) {
@@ -96,6 +107,7 @@ class Painter {
     g.fillStyle = this.ink(alpha);
     g.fillRect(Math.round(x), RULER, 1, this.height - RULER);
     if (text === undefined || x < this.left - 1 || x > this.width - 30) return;
+    if (this.seam && x + 4 > this.seam[0] && x + 4 < this.seam[1]) return;
     g.fillStyle = this.ink(0.72);
     g.fillText(text, x + 4, RULER / 2);
   }
@@ -132,8 +144,6 @@ class Painter {
       g.lineTo(this.x(promptEnd), height);
       g.stroke();
       g.setLineDash([]);
-      g.fillStyle = this.ink(0.8);
-      if (this.x(promptEnd) < width - 90) g.fillText(this.say.here, this.x(promptEnd) + 7, RULER + 11);
     }
     if (live) {
       const edge = this.x(Math.max(promptEnd + live.made, 0));
