@@ -133,7 +133,7 @@ ROLL: Final = {
     "pedal": "pedal",
     "here": "new music →",
     "examples": "Listen first",
-    "hint": "Click a note for its attention, or the ground to move the playhead.",
+    "hint": "Choose a note for its attention, or press the ground to move the playhead.",
     "hintLive": "Notes appear as they are made.",
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",

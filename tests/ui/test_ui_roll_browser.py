@@ -114,6 +114,13 @@ def test_the_whole_piece_is_read_before_a_note_is_chosen(page):
     page.locator(".mg .heads").get_by_role("button", name="All").click()
     strip.get_by_role("button", name="Less").click()
     page.locator(".mg .gaze .body").wait_for(state="hidden")
+    # Guards words on a phone about maps that are folded away there, and that one points at.
+    said, size = strip.locator(".said"), page.viewport_size
+    page.set_viewport_size({"width": 390, "height": 844})
+    said.get_by_text("“Maps and habits” shows a map of each").wait_for()
+    assert tiles.is_hidden()
+    page.set_viewport_size(size)
+    said.get_by_text("Choose one to see it large").wait_for()
 
 
 def test_a_muted_track_is_neither_heard_nor_strong_on_the_roll(page):
