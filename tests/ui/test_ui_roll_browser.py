@@ -208,10 +208,13 @@ def test_a_note_s_looks_both_ways_alone_and_as_one(page):
     assert panel.locator(".heads [data-head][aria-pressed=true]").count() == 1
     assert looks.count() == 1
     panel.get_by_role("button", name="Solo").click()
+    assert looks.count() == 8, "without Solo all that were shown are back"
 
 
 def test_more_looks_are_more_arcs(page):
     panel = chosen(page, 40)
+    panel.get_by_role("button", name="None").click()
+    panel.locator(".heads [data-head='4']").click()
     with page.expect_download() as waiting:
         panel.locator(".save-arcs [data-form=csv]").click()
     few = list(csv.DictReader(io.StringIO(waiting.value.path().read_text("utf-8"))))
