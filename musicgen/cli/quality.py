@@ -25,7 +25,7 @@ def quality(
     """Measure pieces beside real performances.
 
     In figures, bits a note, faults, and passages shared with the training music. Of several files
-    the likest to real music is named. How it sounds is for the listener to say.
+    the one closest to real music is named. How it sounds is for the listener to say.
     """
     with session(as_json=as_json) as console:
         from musicgen.pipeline import MusicPipeline
@@ -61,9 +61,10 @@ def _lines(file: Path, card: QualityCard) -> Iterator[str]:
         f"(excerpts of {ranges.excerpt_s:g} s)"
     )
     for figure in ranges.figures:
-        value = "none" if figure.value is None else f"{figure.value:.2f}"
+        written = figure.words.written
+        usual = f"{written(figure.low)} to {written(figure.high)}"
         mark = "" if figure.is_inside else "  outside"
-        yield f"  {figure.name:26}{value:>9}{figure.low:>10.2f} to {figure.high:.2f}{mark}"
+        yield f"  {figure.words.title:38}{written(figure.value):>7}   {usual:16}{mark}".rstrip()
     if card.bits_per_note is not None:
         yield f"  bits a note by this model: {card.bits_per_note:.2f}"
     faults = card.faults
@@ -78,4 +79,4 @@ def _compare(console: Console, cards: dict[Path, QualityCard]) -> None:
     from musicgen.pipeline.quality import best_of
 
     best = str(list(cards)[best_of(list(cards.values()))])
-    console.result({"best": best}, f"the likest to real music by these figures: {best}")
+    console.result({"best": best}, f"closest to real music by these figures: {best}")

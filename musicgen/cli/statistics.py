@@ -66,18 +66,23 @@ def _compare(
 
 
 def _lines(report: FolderReport) -> Iterator[str]:
+    from musicgen.evaluation import FIGURE_WORDS, HISTOGRAM_WORDS
+
     found = report.comparison
     yield (
         f"{counted(found.excerpts, 'excerpt')} of {found.seconds:g} s from "
         f"{counted(found.pieces, 'piece')}, beside {found.corpus} (yardstick: {found.held_out})"
     )
-    yield f"{'':26}{'median':>9}{'corpus 5, 50, 95%':>26}{'inside':>9}{'distance':>10}"
+    yield f"{'':38}{'median':>7}{'corpus 5, 50, 95%':>19}{'inside':>7}{'distance':>9}"
     for name, one in found.statistics.items():
-        median = "none" if one.median is None else f"{one.median:.2f}"
-        spread = f"{one.low:.2f}  {one.middle:.2f}  {one.high:.2f}"
-        yield f"{name:26}{median:>9}{spread:>26}{one.inside:>9.0%}{one.distance.ratio:>9.1f}×"
+        words = FIGURE_WORDS[name]
+        spread = "  ".join(words.written(value) for value in (one.low, one.middle, one.high))
+        yield (
+            f"{words.title:38}{words.written(one.median):>7}{spread:>19}{one.inside:>7.0%}"
+            f"{one.distance.ratio:>8.1f}×"
+        )
     for name, one in found.histograms.items():
-        yield f"{name + ' (histogram)':26}{'':>44}{one.ratio:>9.1f}×"
+        yield f"{HISTOGRAM_WORDS[name] + ': histogram':38}{'':>33}{one.ratio:>8.1f}×"
     yield (
         f"distance from the corpus: {found.ratio:.2f} times that of held-out music, on average; "
         f"least share inside 5–95%: {found.inside_least:.0%}"

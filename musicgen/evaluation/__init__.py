@@ -24,6 +24,7 @@ from musicgen.evaluation.ranges import RangedFigure, Ranges, ranges_of
 from musicgen.evaluation.references import load_reference
 from musicgen.evaluation.spread import Reference, make_reference
 from musicgen.evaluation.statistics import STATISTICS, Measured, Statistics, measure
+from musicgen.evaluation.words import FIGURE_WORDS, HISTOGRAM_WORDS, FigureWords
 
 if TYPE_CHECKING:
     from musicgen.evaluation.bits import Surprise, Window, sliding_windows, surprise
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from musicgen.evaluation.trigram_takes import TrigramSampler
 
 __all__ = [
+    "FIGURE_WORDS",
+    "HISTOGRAM_WORDS",
     "STATISTICS",
     "Comparison",
     "ContinuationFit",
@@ -39,6 +42,7 @@ __all__ = [
     "EvaluationReport",
     "Excerpt",
     "Faults",
+    "FigureWords",
     "FolderPieces",
     "FolderProgress",
     "FolderReport",

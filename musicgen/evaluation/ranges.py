@@ -14,6 +14,7 @@ from musicgen.evaluation.excerpts import ENOUGH, cut_excerpt
 from musicgen.evaluation.references import load_references
 from musicgen.evaluation.spread import Reference
 from musicgen.evaluation.statistics import measure
+from musicgen.evaluation.words import FIGURE_WORDS, FigureWords
 from musicgen.midi import NoteTable
 
 
@@ -34,6 +35,11 @@ class RangedFigure:
     low: float
     median: float
     high: float
+
+    @property
+    def words(self) -> FigureWords:
+        """What it is called, and how its values are written."""
+        return FIGURE_WORDS[self.name]
 
     @property
     def is_inside(self) -> bool:

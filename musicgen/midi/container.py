@@ -86,7 +86,8 @@ def _not_midi(data: bytes) -> MidiReadError:
     if len(data) < len(MAGIC) + 10 and MAGIC.startswith(data[:4]):
         return refuse(
             "midi-truncated",
-            f"The MIDI file is truncated: it ends after {len(data)} bytes.",
+            "The MIDI file is truncated: it ends after "
+            + ("its first byte." if len(data) == 1 else f"{len(data)} bytes."),
             "Get it again.",
         )
     head = data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")

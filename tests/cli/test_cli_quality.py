@@ -1,7 +1,8 @@
-"""`musicgen quality`: a card a file, the likest to real music, and bad files that stop nothing."""
+"""`musicgen quality`: a card a file, the closest to real music, and bad files that stop nothing."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from musicgen.assets import asset_dir
@@ -17,7 +18,11 @@ def test_files_have_their_cards_and_one_is_named(call, small_model, tmp_path: Pa
     assert done.stdout.count("figures of its first") == len(EXAMPLES)
     assert "is not a MIDI file" in done.stdout
     assert done.stdout.count("no copy index") == len(EXAMPLES)
-    assert "likest to real music" in done.stdout.splitlines()[-1]
+    assert done.stdout.splitlines()[-1].startswith("closest to real music")
+    # The words and units of the studio's card, not names of code.
+    assert done.stdout.count("From lowest to highest, semitones") == len(EXAMPLES)
+    assert "_" not in re.sub(r"\S*\.mid", "", done.stdout)
+    assert max(map(len, done.stdout.splitlines()[1:20])) <= 80
 
 
 def test_the_card_as_data(call_json, small_model) -> None:

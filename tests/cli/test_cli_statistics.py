@@ -37,7 +37,11 @@ def test_statistics_beside_a_folder(call, call_json, starter, folder):
     assert set(pitch) == {"median", "low", "middle", "high", "inside", "distance"}
     assert report["ratio"] > 0
     said = call("statistics", starter, "--against", starter, "--seconds", "20").stdout
-    assert "pitch_mean" in said
+    assert "Mean key, middle C is 60" in said
+    assert "Keys: histogram" in said
+    table = said.splitlines()[1:-1]
+    assert not any("_" in line for line in table), "names of code"
+    assert max(map(len, table)) <= 80
     assert "times that of held-out music" in said
 
 

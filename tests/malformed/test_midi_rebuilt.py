@@ -286,7 +286,7 @@ READ = {
 # name: bytes, words of which one must stand in the sentence
 REFUSED = {
     "nothing": (b"", ("empty",)),
-    "one byte": (b"M", ("truncated",)),
+    "one byte": (b"M", ("truncated: it ends after its first byte.",)),
     "half a header": (WHOLE[:9], ("truncated",)),
     "no track": (WHOLE[:14], ("track",)),
     "half a track header": (WHOLE[:20], ("track",)),

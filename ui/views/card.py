@@ -57,10 +57,8 @@ def _table(card: QualityCard) -> Iterator[str]:
     yield "".join(f'<th scope="col">{escape(name)}</th>' for name in strings.COLUMNS)
     yield "</tr></thead><tbody>"
     for figure in ranges.figures:
-        if figure.name in strings.FIGURES:
-            yield from _row(figure, *strings.FIGURES[figure.name])
-        elif not figure.is_inside:
-            yield from _row(figure, *strings.FURTHER[figure.name])
+        if figure.name in strings.ALWAYS or not figure.is_inside:
+            yield from _row(figure)
     yield "</tbody></table>"
 
 
@@ -78,14 +76,12 @@ def _ranking(ranked: Sequence[tuple[Piece, QualityCard]]) -> Iterator[str]:
     yield "</tbody></table>"
 
 
-def _row(figure: RangedFigure, name: str, form: str, factor: float) -> Iterator[str]:
-    def written(value: float | None) -> str:
-        return strings.NONE if value is None else form.format(value * factor)
-
+def _row(figure: RangedFigure) -> Iterator[str]:
+    written, title = figure.words.written, figure.words.title
     unusual = strings.TOO_SHORT if figure.value is None else strings.UNUSUAL
     usual = strings.USUAL if figure.is_inside else unusual
     kind = "in" if figure.is_inside else "out"
-    yield f'<tr class="{kind}"><th scope="row">{escape(name)}</th><td>{written(figure.value)}</td>'
+    yield f'<tr class="{kind}"><th scope="row">{escape(title)}</th><td>{written(figure.value)}</td>'
     yield f'<td aria-hidden="true">{_band(figure)}</td>'
     yield f"<td>{written(figure.low)} – {written(figure.high)}</td><td>{usual}</td></tr>"
 
