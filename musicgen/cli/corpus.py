@@ -66,8 +66,10 @@ def _diagnose(console: Console, music: Path, output: Path | None) -> Diagnosis:
     for step in diagnose(music, cache=cache, skip=output):
         if isinstance(step, Diagnosis):
             return step
-        line = f"{step.done:,} of {step.total:,} files read, {step.refused:,} left out"
-        console.progress(line, last=step.done == step.total)
+        # Files that are no music of use; twins and other kinds of files are left out besides.
+        line = f"{step.done:,} of {step.total:,} files read, {step.refused:,} cannot be used"
+        is_last = step.done == step.total
+        console.progress(f"{line}; looking for twins" if is_last else line, last=is_last)
     raise RuntimeError("the folder was read without an end")
 
 

@@ -24,7 +24,8 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts a folder of music.
 
-    In bits a note; lower is better.
+    In bits a note; lower is better. Every file that can be read counts, twins too, which
+    `musicgen corpus` and training leave out.
     """
     with session(as_json=as_json) as console:
         from musicgen.checkpoint import find_device, resolve_checkpoint
@@ -42,7 +43,8 @@ def evaluate(
         console.result(
             {"folder": str(folder), **report.as_dict()},
             f"{report.bits_per_note:.3f} bits a note ({split})",
-            f"{counted(report.notes, 'note')} in {counted(report.pieces, 'piece')}, "
+            f"{counted(report.notes, 'note')} in {counted(report.pieces, 'piece')} "
+            "(all that can be read, twins too), "
             f"{report.events_per_note:.3f} events a note, "
             f"grid {report.grid_ms:g} ms, {report.velocity_bins} velocities",
             *([f"left out: {refused}"] if refused else []),

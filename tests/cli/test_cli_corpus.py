@@ -38,6 +38,8 @@ def test_every_file_has_a_line_and_the_whole_a_summary(call, music):
     assert any(line.startswith("duplicate") and "same music as" in line for line in lines)
     assert "web-page" in result.stdout
     assert "\x1b" not in result.stdout
+    # Twins are found when all is read: what is told before counts other files than the summary.
+    assert "6 of 6 files read, 1 cannot be used; looking for twins" in result.stderr
 
 
 def test_a_report_is_written_and_the_second_run_reads_nothing(call_json, music, tmp_path):
