@@ -120,10 +120,14 @@ def music_lesson(
     if reads_from is None:
         point, read = None, np.concatenate([ids[:1], ids[window.start : window.stop]])
     else:
-        if point is not None and not 0 <= point[1] <= point[0] < len(ids):
+        n_sees = pipeline.model.config.max_seq_len
+        if point is not None and not reads_from <= point[1] <= point[0] < len(ids):
             point = None
-        last = max(window.stop - 1, *(point or (0,)))
-        reads_from = max(0, min(reads_from, first), last + 1 - pipeline.model.config.max_seq_len)
+        if point is not None and point[0] < reads_from + n_sees:
+            # The number that is asked for is one of this very pass: what it does not see goes.
+            window = range(window.start, min(window.stop, reads_from + n_sees))
+        last = max([*window[-1:], *(point or ())])
+        reads_from = max(0, min(reads_from, first), last + 1 - n_sees)
         if point is not None and point[1] < reads_from:
             point = None
         read = ids[reads_from : last + 1]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -83,6 +85,19 @@ def test_a_trial_ends_at_its_limit_with_what_it_found(processes: list[subprocess
     assert (last.files_done, last.files) == (3, 4)
     assert len({round(step.seconds, 1) for step in steps}) > 1, "it says how long it takes"
     assert processes[0].poll() is not None
+
+
+def test_a_trial_ends_with_the_studio(tmp_path: Path) -> None:
+    """Guards a trial that outlives a studio which was killed: nobody else holds its input."""
+    command = [sys.executable, "-m", "musicgen.studio.trial", str(asset_dir("data") / "starter")]
+    trial = subprocess.Popen(
+        [*command, "20"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert trial.stdout is not None
+    assert "files" in json.loads(trial.stdout.readline())
+    told, _ = trial.communicate(timeout=30)  # that closes its input first
+    assert trial.returncode == 0
+    assert "over" not in told
 
 
 def test_a_trial_that_breaks_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from browsers import faults_on, opened
+from musicgen.inspection import look
 from musicgen.midi import read_midi
 from musicgen.pipeline import MusicPipeline, Take
 from musicgen.pipeline.lesson import music_lesson, printed_lesson, sentence_lesson
@@ -118,6 +119,25 @@ def test_an_excerpt_alone_says_that_its_numbers_are_others(pipeline, music):
 def test_a_point_that_there_is_not_is_left_out(pipeline, music, point):
     made = music_lesson(pipeline, music, events=3, reads_from=0, point=point)
     assert made.point is None
+
+
+def test_the_end_of_a_long_pieces_part_keeps_its_numbers(pipeline, music):
+    """Guards an excerpt that goes beyond what Create read, and so begins to read later, too."""
+    ids = ready_prompt(read_midi(music), pipeline.tokenizer, None).ids
+    long = np.concatenate([ids, *[ids[1:]] * 8])
+    take = object.__new__(Take)
+    object.__setattr__(take, "ids", long)
+    first, n_sees = 60, pipeline.model.config.max_seq_len
+    row, column = first + n_sees - 1, first + n_sees - 20
+    view = look(pipeline.model, pipeline.tokenizer, long[: row + 1])
+    assert view.first_event == first
+    onset_s = pipeline.tokenizer.decode_events(long).onset_s[row - 4]
+    made = music_lesson(
+        pipeline, take, start_s=onset_s, events=8, reads_from=first, point=(row, column)
+    )
+    r, c = made.point
+    expected = view.weights[0, :, row - first, column - first].astype(float)
+    assert made.lesson.weights[:, r, c] == pytest.approx(expected, rel=2e-3)
 
 
 def test_a_late_part_reads_no_further_back_than_the_model_sees(pipeline, music):
