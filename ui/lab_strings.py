@@ -164,9 +164,11 @@ LEAK: Final = (
     "{share} of this head's weight lies on later tokens; most of it in the row of {token}: {most}."
 )
 POINTED: Final = (
-    "You came for this number: in the row of {row}, from which the event after it is chosen, head "
-    "{head} gives {column} {share} of its attention. The row is marked below."
+    "In the row of {row}, marked below, from which the event after it is chosen, head {head} gives "
+    "{column} {share} of its attention, {verdict}."
 )
+SAME: Final = "as on Create"
+NOT_SAME: Final = "since the mask is off: on Create it is on"
 NO_LEAK: Final = "With the mask, no weight lies on later tokens."
 BITS: Final = (
     "What that does to predictions, measured on the events that the model reads, with no mask in "

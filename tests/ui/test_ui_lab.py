@@ -97,7 +97,7 @@ def test_the_whole_piece_read_gives_the_number_that_create_shows(pipeline, music
     json.dumps(told, allow_nan=False)
     weights = next(step for step in told["steps"] if step["name"] == "weights")
     share = strings.percent(float(view.weights[layer, 1, row, column]))
-    assert f"{share} of its attention" in weights["text"][0]
+    assert f"{share} of its attention, {strings.SAME}" in weights["text"][0]
     r, c = weights["point"]
     (table,) = weights["tables"]
     for text, above in zip(table["text"], table["above"], strict=True):

@@ -107,6 +107,7 @@ def pointed(view: View) -> str:
         column=strings.quoted(view.names[column]),
         head=view.head + 1,
         share=strings.percent(float(view.lesson.weights[view.head, row, column])),
+        verdict=strings.SAME if view.lesson.causal else strings.NOT_SAME,
     )
 
 
