@@ -110,9 +110,8 @@ _READS = (
     "experiment's in C++"
 )
 _AT_BEST = (
-    "a step fetches all weights from the shared cache, and forty times a step two threads tell "
-    "each other what is done, which takes 0.1 to 0.5 µs from core to core; the second thread has "
-    "only what others leave of its core; the dream is an experiment's in C++"
+    "measured before a take that is made alone had a second thread, which gives it 1.5 times where "
+    "a core is free (see the lab log); a calm run with it is yet to be made"
 )
 _BOTH, _ONE, _BEST = (512, 1024), "one thread", "each at its best"
 _DECODING = tuple(
