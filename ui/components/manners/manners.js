@@ -3,8 +3,10 @@
 // asked for the roll gets it, on which Space plays: on a button it would stop the music, or ask for more.
 
 const HEIRS = { go: "roll", stop: "go", again_go: "roll", remove: "upload" };
-const ROLL = ".over"; // what has the keys there
+const ROLL = ".mg[data-piece]", KEYS = ".over"; // where the roll says what it shows, and what has its keys
 const PATIENCE_MS = 2500; // so long something may still come to its place
+const MUSIC_MS = 1500; // so long the music that was asked for: until then Space would play another piece
+const LOOK_MS = 100;
 
 class Manners {
   constructor() {
@@ -20,7 +22,7 @@ class Manners {
 
   remember(element) {
     this.since = null;
-    this.last = { element, key: this.keyOf(element) };
+    this.last = { element, key: this.keyOf(element), piece: this.roll()?.dataset.piece };
   }
 
   // The name that the page's script gave to what an element belongs to.
@@ -32,18 +34,23 @@ class Manners {
   look() {
     const { last } = this;
     if (!last || document.activeElement !== document.body || (last.element.isConnected && !last.element.disabled)) return;
-    const heir = [HEIRS[last.key], last.key].map((key) => key && this.within(key)).find(Boolean);
+    this.since ??= performance.now();
+    const lost = performance.now() - this.since, asked = HEIRS[last.key] === "roll" && lost < MUSIC_MS;
+    const heir = (asked ? ["roll"] : [HEIRS[last.key], last.key]).map((key) => key && this.within(key)).find(Boolean);
     if (heir) return heir.focus({ preventScroll: true });
-    if (!this.since) {
-      this.since = performance.now();
-      setTimeout(() => this.look(), PATIENCE_MS);
-    } else if (performance.now() - this.since >= PATIENCE_MS) this.heading();
+    if (lost >= PATIENCE_MS) return this.heading();
+    this.again ||= setTimeout(() => { this.again = 0; this.look(); }, LOOK_MS); // no change of the page may come
+  }
+
+  roll() {
+    const parts = [...document.querySelectorAll(".st-key-roll, .st-key-roll *")];
+    return parts.map((each) => each.shadowRoot?.querySelector(ROLL)).find(Boolean);
   }
 
   within(key) {
     if (key === "roll") {
-      const parts = [...document.querySelectorAll(".st-key-roll, .st-key-roll *")];
-      return parts.map((each) => each.shadowRoot?.querySelector(ROLL)).find(Boolean);
+      const roll = this.roll();
+      return roll && roll.dataset.piece !== this.last.piece ? roll.querySelector(KEYS) : undefined;
     }
     return document.querySelector(`.st-key-${CSS.escape(key)} :is(button, input, a, [tabindex="0"]):not(:disabled)`);
   }
@@ -56,6 +63,7 @@ class Manners {
 
   destroy() {
     this.gone.abort();
+    clearTimeout(this.again);
     this.changes.disconnect();
   }
 }

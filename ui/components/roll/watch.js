@@ -9,6 +9,7 @@ const watching = {
     const finished = same && before.piece.live && !piece.live;
     if (same && !finished && !(piece.live && growing)) return;
     this.music = new Music(piece);
+    this.root.dataset.piece = piece.id; // who asked for it gets the keys then
     if (!same) { this.bars = !!this.music.meter?.kept; this.allTracks = false; this.link = null; }
     this.stale = true;
     if (same) this.music.widen(before);
