@@ -22,9 +22,7 @@ _BY_MUSIC = (
     "About one piece in ten is held out, to try the model on music that it did not learn from. It "
     "stays held out, whatever music you add."
 )
-_OF_FEW = (
-    "Of so few pieces {held} held out, to try the model on music that it did not learn from."
-)
+_OF_FEW = "Of so few pieces {held} held out, to try the model on music that it did not learn from."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
