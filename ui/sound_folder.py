@@ -13,6 +13,8 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
+from musicgen.files import is_there
+
 _PREFIX: Final = "musicgen-sound-"
 _LOCK: Final = ".lock"
 _YOUNG_S: Final = 60.0  # a folder that was just made may not be held yet
@@ -43,7 +45,7 @@ def _clear(root: Path) -> None:
     """Remove folders of processes that are gone; whatever cannot be told or removed stays."""
     for folder in root.glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            if not (_is_ours(folder) and (folder / _LOCK).exists()):
+            if not (_is_ours(folder) and is_there(folder / _LOCK)):
                 continue
             try:
                 with FileLock(folder / _LOCK, timeout=0):

@@ -51,7 +51,7 @@ def again(
         given = None if prompt is None else read_midi(prompt)
         check_prompt(recipe, given)  # said before a model is loaded
         console.progress(f"Loading the model {recipe.model} ...")
-        pipeline = load_for(recipe, model, threads=1, second_thread=True)
+        pipeline = load_for(recipe, model, threads=1)
         console.how_to_go_on = "Nothing was written."
         take = _make(console, pipeline.stream_again(recipe, given))
         unlike = difference(recipe, take.midi, document.data)

@@ -166,7 +166,7 @@ Engine = Annotated[
     typer.Option(
         metavar="|".join(ENGINES),
         callback=one_of(ENGINES),
-        help="What decodes; auto is numba on a CPU: compiled code with int8 weights; "
+        help="What decodes; auto is numba on a CPU: compiled code with int8 weights, one thread; "
         "and lanes on a GPU: torch in bf16, takes together.",
     ),
 ]

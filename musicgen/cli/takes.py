@@ -64,7 +64,7 @@ def make_takes(console: Console, wanted: TakeOptions) -> None:
     from musicgen.pipeline import MusicPipeline
 
     pipeline = MusicPipeline.load(
-        wanted.model, device=wanted.device, threads=1, engine=wanted.engine, second_thread=True
+        wanted.model, device=wanted.device, threads=1, engine=wanted.engine
     )
     console.progress("Making the engine ready ...")
     engine = pipeline.prepare()

@@ -66,13 +66,13 @@ def attend(plan, board, matrix, narrow_, layer, gains, n_events, takes):
     for t in range(n_events):
         _remember(plan, matrix, narrow_, layer, gains, t, takes)
     n_units = n_events * n_heads
+    if board is None:
+        _attend_all(plan, matrix, narrow_, layer, n_units, takes)
+        return
     # A last tile that is not full is written over by the next head: then in their order only.
     is_long = (first_position + 1) * n * n_units >= _LEAST_SHARED and n % VALUE_ROWS == 0
     if not is_long or not _is_one_take(takes, n_events) or not is_to_be_asked(board):
-        for unit in range(n_units):
-            t = unit // n_heads
-            its_plan, position = array_at(takes, t * PLACE, plan), takes[t * PLACE + 2]
-            attend_head(its_plan, plan, matrix, narrow_, layer, unit, position)
+        _attend_all(plan, matrix, narrow_, layer, n_units, takes)
         return
     its_plan, slot = array_at(takes, 0, plan), ATTENTION_SLOT
     first, end = own_units(board, n_units, slot), n_units
@@ -100,6 +100,14 @@ def attend(plan, board, matrix, narrow_, layer, gains, n_events, takes):
     for unit in range(first, end):
         start = unit // n_heads * plan[9] + unit % n_heads * n
         copy(part(theirs, start, n), part(mine, start, n))
+
+
+@njit(inline="always", **EXACT)
+def _attend_all(plan, matrix, narrow_, layer, n_units, takes):
+    for unit in range(n_units):
+        t = unit // plan[1]
+        its_plan, position = array_at(takes, t * PLACE, plan), takes[t * PLACE + 2]
+        attend_head(its_plan, plan, matrix, narrow_, layer, unit, position)
 
 
 @njit(**EXACT)

@@ -53,6 +53,7 @@ class NumbaEngine:
             self.helper = Helper(self.sizes, self.weights)
             # Not at the program's end, which would wait for it where others use its core.
             weakref.finalize(self, self.helper.stop).atexit = False
+        self.no_board = None if self.helper is None else NO_BOARD
         self._read = compiled.read_events()
         self._try_out()
         self.warnings = compiled.warnings_about(
@@ -86,7 +87,7 @@ class NumbaEngine:
             ids += take.unread[: n_each[i]]
             places += [(*take.place, take.n_read + n) for n in range(n_each[i])]
         room, helper = takes[0], self.helper
-        board = helper.lend(room.place[0], is_read=True) if helper else NO_BOARD
+        board = helper.lend(room.place[0], is_read=True) if helper else self.no_board
         try:
             self._read(
                 room.plan,
@@ -97,7 +98,7 @@ class NumbaEngine:
                 board,
             )
         finally:
-            if helper and board.size:
+            if helper and board is not None and board.size:
                 helper.take_back()
         for take, n in zip(takes, n_each, strict=True):
             take.n_read += n
@@ -196,13 +197,13 @@ class NumbaSteps:
 
     def _scored(self, decided: np.ndarray, logits: np.ndarray) -> bool:
         engine, helper = self._engine, self._engine.helper
-        board = helper.lend(self.place[0], is_read=False) if helper else NO_BOARD
+        board = helper.lend(self.place[0], is_read=False) if helper else engine.no_board
         try:
             return self._score(
                 self.plan, engine.weights.matrix, self.narrow, decided, logits, board
             )
         finally:
-            if helper and board.size:
+            if helper and board is not None and board.size:
                 helper.take_back()
 
     def draw(

@@ -67,6 +67,9 @@ def project(plan, board, sizes, matrix, narrow_, at, row, n_columns, n_rows, n_e
 @njit(**APART)
 def _project(plan, board, matrix, narrow_, at, row, n_groups, n_tiles, n_events, slot):
     stay_apart()
+    if board is None:
+        multiply(plan, matrix, narrow_, at, row, n_groups, 0, n_tiles, n_events)
+        return
     n_weights = n_tiles * ROWS * n_groups * plan[8] * n_events
     if n_weights < LEAST_SHARED or n_tiles > MOST_UNITS or not is_to_be_asked(board):
         multiply(plan, matrix, narrow_, at, row, n_groups, 0, n_tiles, n_events)

@@ -36,11 +36,7 @@ def needed_recipe(document: MidiDocument) -> Recipe:
 
 
 def load_for(
-    recipe: Recipe,
-    model: str | Path | None = None,
-    *,
-    threads: int | None = None,
-    second_thread: bool | None = None,
+    recipe: Recipe, model: str | Path | None = None, *, threads: int | None = None
 ) -> MusicPipeline:
     """Load the model of a recipe, with its engine, where it computed.
 
@@ -48,7 +44,6 @@ def load_for(
         recipe: What is to be made again.
         model: The model's name or folder; None looks among those that ship, by the hash.
         threads: See `MusicPipeline.load`.
-        second_thread: See `MusicPipeline.load`.
 
     Raises:
         RecipeError: The model is not there, or another one, or the engine does not run here.
@@ -61,9 +56,7 @@ def load_for(
         raise _other_model(recipe, "which is none of the models that ship with musicgen")
     wanted = wanted_engine(recipe)
     try:
-        pipeline = MusicPipeline.load(
-            folder, recipe.device, threads=threads, engine=wanted, second_thread=second_thread
-        )
+        pipeline = MusicPipeline.load(folder, recipe.device, threads=threads, engine=wanted)
     except MusicgenError as error:
         if error.code != "config":
             raise

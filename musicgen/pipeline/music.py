@@ -53,7 +53,7 @@ class MusicPipeline:
         name: str = "unsaved",
         sha256: str = "",
         engine: str = "torch",
-        second_thread: bool = True,
+        second_thread: bool = False,
     ) -> None:
         """Take a model and its tokenizer as they are.
 
@@ -89,7 +89,7 @@ class MusicPipeline:
         *,
         threads: int | None = None,
         engine: str = "auto",
-        second_thread: bool | None = None,
+        second_thread: bool = False,
     ) -> MusicPipeline:
         """Load a checkpoint.
 
@@ -103,8 +103,9 @@ class MusicPipeline:
                 (int8 weights), "numba-float32", "lanes" (torch, takes together, bf16 on a GPU),
                 "lanes-float32" or "torch".
             second_thread: Let compiled code on a CPU use a second thread for a take that is made
-                alone, where a core is free. It changes no note and is never waited for, so it
-                starves nobody. None: unless `threads` is 1.
+                alone, where a core is free: for large models, and long pieces one after the other.
+                It changes no note and is never waited for. Its code is compiled by itself, once,
+                which takes as long as all the rest twice.
 
         Raises:
             CheckpointError: There is no such checkpoint, or it is damaged.
@@ -120,7 +121,7 @@ class MusicPipeline:
             name=checkpoint.name,
             sha256=checkpoint.sha256,
             engine=engine,
-            second_thread=threads != 1 if second_thread is None else second_thread,
+            second_thread=second_thread,
         )
         pipeline._folder = checkpoint.folder
         return pipeline
