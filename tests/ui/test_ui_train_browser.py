@@ -58,6 +58,7 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     page.get_by_text("101 files were packed into one zip").wait_for()
     page.get_by_text("101 files.zip").first.wait_for()
     page.get_by_role("button", name=words.CLEAR).click()
+    page.locator(".mg-files").wait_for(state="detached")  # what is given before, is cleared too
     files = sorted((asset_dir("data") / "starter").glob("*.mid"))
     inlet.set_input_files(files)
     # Guards seven rows of nineteen that looked like all of them.
@@ -66,6 +67,7 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     page.locator(".mg-files").evaluate("table => table.scrollTo(0, table.scrollHeight)")
     more.wait_for(state="hidden")
     page.get_by_role("button", name=words.CLEAR).click()
+    page.locator(".mg-files").wait_for(state="detached")  # what is given before, is cleared too
     files = files[:6]
     inlet.set_input_files(files)
     page.get_by_text("6 files: 6 kept").wait_for()

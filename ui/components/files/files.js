@@ -24,7 +24,7 @@ export default function ({ parentElement, data }) {
   const look = () => { more.hidden = root.scrollHeight - root.scrollTop - root.clientHeight < 24; };
   root.onscroll = look;
   const sizes = new ResizeObserver(look);
-  sizes.observe(root);
+  for (const each of [root, root.firstElementChild]) sizes.observe(each);
   look();
   return () => sizes.disconnect();
 }
