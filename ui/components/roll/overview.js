@@ -16,8 +16,8 @@ class Overview {
     this.canvas = panel.find(".tiles");
     const on = (name, act) => this.canvas.addEventListener(name, (event) => { if (panel.told) act(event); });
     on("click", (event) => { const place = this.place(event); if (place) panel.choose(...place, { wide: true }); });
-    on("pointermove", (event) => this.tell(this.place(event)));
-    on("pointerleave", () => this.caption());
+    on("pointermove", (event) => this.tell((this.pointed = this.place(event))));
+    on("pointerleave", () => this.tell((this.pointed = null)));
     on("keydown", (event) => this.key(event));
     panel.find(".shade").addEventListener("change", (event) => { this.shade = event.target.value; this.draw(); });
   }
@@ -25,7 +25,7 @@ class Overview {
   async load(address) {
     if (this.address === address) return;
     this.address = address;
-    this.tiles = null;
+    this.tiles = this.pointed = null;
     try {
       const answer = await fetch(address);
       if (!answer.ok || isRefusal(answer)) throw new Error(answer.status);
@@ -39,7 +39,7 @@ class Overview {
 
   draw() {
     const { panel, canvas } = this, { told, roll } = panel, { say, paint } = roll;
-    this.caption();
+    this.tell(told && this.pointed); // what is pointed at is told on, also where maps come later
     canvas.hidden = !!panel.failed;
     panel.find(".shading").hidden = panel.find(".save-overview").hidden = !told;
     if (!told || !canvas.clientWidth) return paint.context(canvas);
