@@ -48,7 +48,7 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     broken: list[str] = []
     page.on("pageerror", lambda error: broken.append(str(error)))
     page.goto(training_app_url)
-    page.get_by_role("link", name=words.TRAIN).click()
+    page.get_by_test_id("stTopNav").get_by_role("link", name=words.TRAIN).click()
     # Guards a browser that stood still over a list of thousands.
     page.locator(".mg-inlet[data-hears]").wait_for(state="attached")
     inlet = page.locator('[data-testid="stFileUploader"]:visible input[type=file]')
