@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 PATIENCE_MS = 240_000
+IDLE = ".stApp[data-test-script-state=notRunning]"
 
 
 @pytest.fixture
@@ -35,6 +36,14 @@ def step_of(page: Page) -> int:
     """Return the step on the board; 0 before there is one."""
     told = page.locator(".mg-board dd").all_inner_texts()
     return int(told[0].partition(" / ")[0].replace(",", "")) if told and " / " in told[0] else 0
+
+
+def clear(page: Page) -> None:
+    """Take the files off the page, and wait until it rests: what is given before is cleared too."""
+    page.locator(IDLE).wait_for()
+    page.get_by_role("button", name=words.CLEAR).click()
+    page.locator(".mg-files").wait_for(state="detached")
+    page.locator(IDLE).wait_for()
 
 
 def until_step(page: Page, step: int) -> None:
@@ -57,8 +66,7 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     )
     page.get_by_text("101 files were packed into one zip").wait_for()
     page.get_by_text("101 files.zip").first.wait_for()
-    page.get_by_role("button", name=words.CLEAR).click()
-    page.locator(".mg-files").wait_for(state="detached")  # what is given before, is cleared too
+    clear(page)
     files = sorted((asset_dir("data") / "starter").glob("*.mid"))
     inlet.set_input_files(files)
     # Guards seven rows of nineteen that looked like all of them.
@@ -66,8 +74,7 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     more.get_by_text(words.TABLE["more"].format(n=len(files))).wait_for()
     page.locator(".mg-files").evaluate("table => table.scrollTo(0, table.scrollHeight)")
     more.wait_for(state="hidden")
-    page.get_by_role("button", name=words.CLEAR).click()
-    page.locator(".mg-files").wait_for(state="detached")  # what is given before, is cleared too
+    clear(page)
     files = files[:6]
     inlet.set_input_files(files)
     page.get_by_text("6 files: 6 kept").wait_for()
