@@ -110,8 +110,8 @@ _READS = (
     "experiment's in C++"
 )
 _AT_BEST = (
-    "measured before a take that is made alone had a second thread, which gives it 1.5 times where "
-    "a core is free (see the lab log); a calm run with it is yet to be made"
+    "one thread of ours against two of theirs: our second thread gives nothing in its present form "
+    "(see the lab log)"
 )
 _BOTH, _ONE, _BEST = (512, 1024), "one thread", "each at its best"
 _DECODING = tuple(
