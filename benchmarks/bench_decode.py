@@ -1,7 +1,7 @@
 """Decoding side by side: steps a second of our engines and of others', with the same trunk.
 
     python benchmarks/bench_decode.py                  # 6M and 20M, one thread
-    python benchmarks/bench_decode.py --threads 1 2    # llama.cpp and ours with both
+    python benchmarks/bench_decode.py --threads 1 2    # llama.cpp and torch with both
     python benchmarks/bench_decode.py --smoke          # seconds, for CI
     taskset -c 1 python benchmarks/bench_decode.py     # on one core
 
@@ -27,15 +27,11 @@ BASE = "plain PyTorch, fp32"
 Measure = Callable[[int, int], float]
 
 
-def ours(shape: Shape, threads: list[int]) -> dict[str, Measure]:
-    """Return our engines, and where there are two threads, the one that may use both."""
+def ours(shape: Shape) -> dict[str, Measure]:
+    """Return our engines."""
     decoder = random_decoder(shape)
     names = ("numba", "numba-float32", "torch")
-    found = {f"musicgen, {name}": OurSteps(decoder, name).measure for name in names}
-    if max(threads) > 1:
-        helped = OurSteps(decoder, "numba", second_thread=True)
-        found["musicgen, numba, 2 threads"] = helped.measure
-    return found
+    return {f"musicgen, {name}": OurSteps(decoder, name).measure for name in names}
 
 
 def peers(shape: Shape, threads: list[int], *, with_prefix: bool) -> dict[str, Measure]:
@@ -70,10 +66,7 @@ def peers(shape: Shape, threads: list[int], *, with_prefix: bool) -> dict[str, M
 def measure_shape(name: str, options: argparse.Namespace) -> None:
     """Measure one shape at every position, and print and keep the figures."""
     shape = SHAPES[name]
-    contenders = {
-        **ours(shape, options.threads),
-        **peers(shape, options.threads, with_prefix=not options.quick),
-    }
+    contenders = {**ours(shape), **peers(shape, options.threads, with_prefix=not options.quick)}
     for position in options.positions:
         calls = {
             label: functools.partial(measure, position, options.steps)

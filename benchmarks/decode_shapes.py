@@ -73,8 +73,8 @@ class OurSteps:
         engine: What computes.
     """
 
-    def __init__(self, decoder: Decoder, engine: str, *, second_thread: bool = False) -> None:
-        self.engine = make_engine(decoder, engine, second_thread=second_thread)
+    def __init__(self, decoder: Decoder, engine: str) -> None:
+        self.engine = make_engine(decoder, engine)
         self._allowed = [np.ones(size, dtype=bool) for size in decoder.config.vocab_sizes]
         self._steps: dict[int, StepDecoder] = {}
         self._random = np.random.default_rng(0)

@@ -15,15 +15,13 @@ ENGINES = ("auto", "numba", "numba-float32", "lanes", "lanes-float32", "torch")
 _FASTEST = {"cpu": "numba", "cuda": "lanes"}
 
 
-def make_engine(decoder: Decoder, wanted: str = "auto", *, second_thread: bool = False) -> Engine:
+def make_engine(decoder: Decoder, wanted: str = "auto") -> Engine:
     """Make a model ready to decode.
 
     Args:
         decoder: The model. All engines but torch copy its weights.
         wanted: One of `ENGINES`. "auto" is numba on a CPU, lanes on a GPU, and torch elsewhere or
             where these do not run, which its warnings say.
-        second_thread: Let numba use a second thread for a lone take where there is a core for it.
-            It changes no number, and is never waited for.
 
     Raises:
         ConfigError: It does not run here.
@@ -41,7 +39,7 @@ def make_engine(decoder: Decoder, wanted: str = "auto", *, second_thread: bool =
             hint="Use the device cpu, or the engine lanes or torch.",
         )
     try:
-        return _fast_engine(decoder, name, device, second_thread=second_thread)
+        return _fast_engine(decoder, name, device)
     except Exception as error:
         why = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         if wanted != "auto":
@@ -63,11 +61,11 @@ def engine_to_ask_for(name: str) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def _fast_engine(decoder: Decoder, name: str, device: str, *, second_thread: bool) -> Engine:
+def _fast_engine(decoder: Decoder, name: str, device: str) -> Engine:
     if name.startswith("numba"):
         from musicgen.engine.numba_steps import NumbaEngine
 
-        return NumbaEngine(decoder, as_int8=name == "numba", with_helper=second_thread)
+        return NumbaEngine(decoder, as_int8=name == "numba")
     from musicgen.engine.graphs import captured
     from musicgen.engine.lane_steps import LanesEngine
 

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 
-from musicgen.engine import draws, helping, kernels
+from musicgen.engine import draws, kernels
 from musicgen.engine.numerics import EXACT
 
 NOT_KEPT = (
@@ -40,12 +40,6 @@ def read_events() -> Callable[..., bool]:
 def score_attribute() -> Callable[..., bool]:
     """Return the compiled `kernels.score_attribute`."""
     return _kept(kernels.score_attribute)
-
-
-@functools.cache
-def help_along() -> Callable[..., None]:
-    """Return the compiled `helping.help_along`."""
-    return _kept(helping.help_along)
 
 
 @functools.cache

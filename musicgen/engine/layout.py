@@ -121,9 +121,6 @@ class Work(NamedTuple):
         head: float32 (D), one head's query, key or value.
         cell: int8 or float32 (D), a key or value as the cache takes it.
         state: float32 (C), the trunk's state after the last event.
-        query_scale: float32 (TOKENS, H), what a head's narrowed query is to be multiplied by.
-        inbox: int16 or float32 (2, TOKENS, wide), what a helper is sent; empty for others.
-        inbox_scale: float32 (2, TOKENS · H or more), what goes with it.
     """
 
     x: np.ndarray
@@ -136,9 +133,6 @@ class Work(NamedTuple):
     head: np.ndarray
     cell: np.ndarray
     state: np.ndarray
-    query_scale: np.ndarray
-    inbox: np.ndarray
-    inbox_scale: np.ndarray
 
 
 def make_plan(sizes: Sizes, weights: Weights, cache: Cache, work: Work) -> np.ndarray:

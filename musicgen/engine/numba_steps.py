@@ -1,7 +1,5 @@
 """The fast way on a CPU: compiled code reads events of one take or of several, on one thread.
 
-Where a core is free, a helper computes a part of what a lone thread asks; see `helper`.
-
 Events wait until scores are asked for, or until somebody has those of several takes read in one
 go: then the weights are fetched once for all. Which it was changes no number; see `kernels`.
 
@@ -11,17 +9,13 @@ numba: import it only where something is to be computed.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 
 import numpy as np
 
 from musicgen.engine import compiled
-from musicgen.engine.board import NO_BOARD
 from musicgen.engine.chooser import Chooser
-from musicgen.engine.cores import usable_cores
 from musicgen.engine.filters import Filters
-from musicgen.engine.helper import Helper
 from musicgen.engine.layout import TOKENS, make_plan
 from musicgen.engine.packing import empty_cache, empty_work, pack_weights
 from musicgen.engine.steps import Event, StepDecoder
@@ -34,13 +28,12 @@ TAKES_A_THREAD = 8
 class NumbaEngine:
     """A copy of a decoder's weights, and the code that computes with them."""
 
-    def __init__(self, decoder: Decoder, *, as_int8: bool, with_helper: bool = False) -> None:
+    def __init__(self, decoder: Decoder, *, as_int8: bool) -> None:
         """Copy the weights; compile, or load what was compiled before.
 
         Args:
             decoder: The model.
             as_int8: Round the weights, keys and values to int8; else float32 as they are.
-            with_helper: Let a second thread help, where there is a second core.
         """
         self.name = "numba-int8" if as_int8 else "numba-float32"
         self.takes_at_once: int | None = None
@@ -48,12 +41,6 @@ class NumbaEngine:
         self.window = decoder.config.max_seq_len
         self.vocab_sizes = decoder.config.vocab_sizes
         self.sizes, self.weights = pack_weights(decoder, as_int8=as_int8)
-        self.helper: Helper | None = None
-        if with_helper and usable_cores() > 1:
-            self.helper = Helper(self.sizes, self.weights)
-            # Not at the program's end, which would wait for it where others use its core.
-            weakref.finalize(self, self.helper.stop).atexit = False
-        self.no_board = None if self.helper is None else NO_BOARD
         self._read = compiled.read_events()
         self._try_out()
         self.warnings = compiled.warnings_about(
@@ -86,20 +73,14 @@ class NumbaEngine:
             n_each.append(min(len(take.unread), TOKENS - len(ids) - n_others))
             ids += take.unread[: n_each[i]]
             places += [(*take.place, take.n_read + n) for n in range(n_each[i])]
-        room, helper = takes[0], self.helper
-        board = helper.lend(room.place[0], is_read=True) if helper else self.no_board
-        try:
-            self._read(
-                room.plan,
-                self.weights.matrix,
-                room.narrow,
-                np.array(ids, dtype=np.int64),
-                np.array(places, dtype=np.int64).ravel(),
-                board,
-            )
-        finally:
-            if helper and board is not None and board.size:
-                helper.take_back()
+        room = takes[0]
+        self._read(
+            room.plan,
+            self.weights.matrix,
+            room.narrow,
+            np.array(ids, dtype=np.int64),
+            np.array(places, dtype=np.int64).ravel(),
+        )
         for take, n in zip(takes, n_each, strict=True):
             take.n_read += n
             del take.unread[:n]
@@ -132,10 +113,6 @@ class NumbaSteps:
         self.narrow = self._work.narrow
         self.plan = make_plan(engine.sizes, engine.weights, self._cache, self._work)
         self.place = (self.plan.ctypes.data, self.plan.size)
-        if engine.helper:
-            weakref.finalize(
-                self, engine.helper.let_go, self.place[0], self.plan, self._cache, self._work
-            ).atexit = False
         self._previous = [np.zeros(k, dtype=np.int64) for k in range(len(engine.vocab_sizes))]
         self._logits = [np.zeros(size, dtype=np.float32) for size in engine.vocab_sizes]
         self.unread: list[Event] = []
@@ -188,23 +165,14 @@ class NumbaSteps:
             raise ValueError("no event was read since the last step back")
         while self.unread:
             self._engine.read_some((self,))
-        logits, decided = self._logits[k], self._previous[k]
+        engine, logits, decided = self._engine, self._logits[k], self._previous[k]
         if len(previous) == k:
             decided[:] = previous
-        if len(previous) != k or not self._scored(decided, logits):
+        if len(previous) != k or not self._score(
+            self.plan, engine.weights.matrix, self.narrow, decided, logits
+        ):
             raise ValueError(f"{previous} are not the ids before attribute {k}")
         return logits
-
-    def _scored(self, decided: np.ndarray, logits: np.ndarray) -> bool:
-        engine, helper = self._engine, self._engine.helper
-        board = helper.lend(self.place[0], is_read=False) if helper else engine.no_board
-        try:
-            return self._score(
-                self.plan, engine.weights.matrix, self.narrow, decided, logits, board
-            )
-        finally:
-            if helper and board is not None and board.size:
-                helper.take_back()
 
     def draw(
         self, logits: np.ndarray, allowed: np.ndarray, filters: Filters, uniform: float

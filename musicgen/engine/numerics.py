@@ -38,9 +38,6 @@ EXACT = {
     "error_model": "numpy",
     "forceinline": True,
 }
-APART = {**EXACT, "forceinline": False}
-"""For functions that begin with `stay_apart`: one text of machine code for whoever calls, because
-sums whose order is left open need not be made alike in two."""
 LOOSE = {**EXACT, "fastmath": {"contract", "reassoc", "nsz"}}
 """Sums in any order, so that they fill a machine's vectors. Never numba's whole "fastmath": a
 damaged model's nan must stay one, to be refused."""

@@ -23,7 +23,7 @@ def opened(plan, matrix, narrow_):
     Args:
         plan: int64, as `make_plan` returned it.
         matrix: `Weights.matrix`.
-        narrow_: Of the type of `Work.narrow`.
+        narrow_: `Work.narrow`, and of its type the narrowed scores.
     """
     sizes = Sizes(
         plan[0], plan[1], plan[2], plan[3], plan[4], plan[5], plan[6], plan[7],
@@ -38,11 +38,9 @@ def opened(plan, matrix, narrow_):
     )  # fmt: skip
     work = Work(
         array_at(plan, i + 32, _REAL), array_at(plan, i + 34, _REAL), array_at(plan, i + 36, _REAL),
-        array_at(plan, i + 38, narrow_), array_at(plan, i + 40, _REAL),
-        array_at(plan, i + 42, _REAL), array_at(plan, i + 44, narrow_),
-        array_at(plan, i + 46, _REAL), array_at(plan, i + 48, matrix),
-        array_at(plan, i + 50, _REAL), array_at(plan, i + 52, _REAL),
-        array_at(plan, i + 54, narrow_), array_at(plan, i + 56, _REAL),
+        narrow_, array_at(plan, i + 40, _REAL), array_at(plan, i + 42, _REAL),
+        array_at(plan, i + 44, narrow_), array_at(plan, i + 46, _REAL),
+        array_at(plan, i + 48, matrix), array_at(plan, i + 50, _REAL),
     )  # fmt: skip
     return sizes, weights, work
 
@@ -58,15 +56,9 @@ def opened_take(takes, t, plan, matrix):
         matrix: `Weights.matrix`, and of its type the cache.
     """
     its_plan = array_at(takes, t * PLACE, plan)
-    state = array_at(its_plan, N_SIZES + 50, _REAL)
-    return opened_cache(its_plan, matrix), state, takes[t * PLACE + 2]
-
-
-@njit(inline="always", **EXACT)
-def opened_cache(plan, matrix):
-    """Return the `Cache` of a plan, which is of the type of `matrix`."""
     i = N_SIZES
-    return Cache(
-        array_at(plan, i + 24, matrix), array_at(plan, i + 26, _REAL),
-        array_at(plan, i + 28, matrix), array_at(plan, i + 30, _REAL),
+    cache = Cache(
+        array_at(its_plan, i + 24, matrix), array_at(its_plan, i + 26, _REAL),
+        array_at(its_plan, i + 28, matrix), array_at(its_plan, i + 30, _REAL),
     )  # fmt: skip
+    return cache, array_at(its_plan, i + 50, _REAL), takes[t * PLACE + 2]

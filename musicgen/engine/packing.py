@@ -126,9 +126,9 @@ def empty_cache(sizes: Sizes) -> Cache:
     return cache
 
 
-def empty_work(sizes: Sizes, *, is_helpers: bool = False) -> Work:
-    """Return room for one thread's computing: a take's, or a helper's, which has an inbox."""
-    width, n_boxes = sizes.stride, 2 * is_helpers
+def empty_work(sizes: Sizes) -> Work:
+    """Return room for one thread's computing."""
+    width = sizes.stride
     dtype = np.int16 if sizes.group == 2 else np.float32
     return Work(
         x=aligned(TOKENS * width, np.float32),
@@ -141,9 +141,6 @@ def empty_work(sizes: Sizes, *, is_helpers: bool = False) -> Work:
         head=aligned(sizes.d_head, np.float32),
         cell=aligned(sizes.d_head, np.int8 if sizes.group == 2 else np.float32),
         state=aligned(sizes.d_model, np.float32),
-        query_scale=aligned(TOKENS * sizes.n_heads, np.float32),
-        inbox=aligned(n_boxes * TOKENS * width, dtype),
-        inbox_scale=aligned(n_boxes * up_to(TOKENS * sizes.n_heads, ALIGNMENT), np.float32),
     )
 
 

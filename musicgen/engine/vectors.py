@@ -131,7 +131,7 @@ class _Tile:
             else:
                 weights.append(_vector(b, at, _FLOATS, 4))
         if self._ahead:
-            bring_near(b, b.gep(w, [b.add(first, _long(self._ahead))]))
+            self._fetch(b.gep(w, [b.add(first, _long(self._ahead))]))
         for t in range(self._n_vectors):
             column = b.add(b.mul(x_stride, _long(t)), b.mul(group, _long(self._group)))
             spread = self._spread(b.gep(x, [column]))
@@ -139,6 +139,14 @@ class _Tile:
                 into = self._sum(t, part, i)
                 product = self._product(weights[part], spread)
                 b.store(self._plus(b.load(into), product), into)
+
+    def _fetch(self, at: Any) -> None:
+        """Have a line brought near; where nothing lies, nothing happens."""
+        b = self._b
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
+        fetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch")
+        to_read, to_all_caches, data = (ir.Constant(_INT, value) for value in (0, 3, 1))
+        b.call(fetch, [at, to_read, to_all_caches, data])
 
     def _spread(self, at: Any) -> Any:
         """Load one group of a vector, and repeat it for every row."""
@@ -239,31 +247,6 @@ part: Callable[..., Any] = intrinsic(_part)  # pyright: ignore
 
     numba's own slices count from the end, clip, and count their users: too much for a few numbers.
     """
-
-
-def _fetch(*, to_write: bool) -> Callable[..., None]:
-    def fetch(typing, array, i):  # noqa: ANN001, ANN202
-        def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
-            whole = context.make_array(signature.args[0])(context, builder, args[0])
-            bring_near(builder, builder.gep(whole.data, [args[1]]), to_write=to_write)
-            return context.get_dummy_value()
-
-        return types.void(array, types.intp), codegen
-
-    return intrinsic(fetch)  # pyright: ignore
-
-
-fetch, fetch_to_write = _fetch(to_write=False), _fetch(to_write=True)
-"""Have the line of the cache in which array[i] lies brought near, to be read or to be written."""
-
-
-def bring_near(builder: Any, at: Any, *, to_write: bool = False) -> None:
-    """Write code that has a line brought near; where nothing lies, nothing happens."""
-    bytes_at = builder.bitcast(at, _BYTE.as_pointer())
-    kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
-    prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
-    how, to_all_caches, data = (ir.Constant(_INT, value) for value in (int(to_write), 3, 1))
-    builder.call(prefetch, [bytes_at, how, to_all_caches, data])
 
 
 def _populate(context: Any, array: Any, kind: Any, data: Any, size: Any) -> None:

@@ -21,11 +21,10 @@ class Engines:
     Args:
         model: The decoder.
         wanted: What the pipeline's own takes are made with: one of `musicgen.engine.ENGINES`.
-        second_thread: See `musicgen.engine.make_engine`.
     """
 
-    def __init__(self, model: Decoder, wanted: str, *, second_thread: bool) -> None:
-        self._model, self._wanted, self._second_thread = model, wanted, second_thread
+    def __init__(self, model: Decoder, wanted: str) -> None:
+        self._model, self._wanted = model, wanted
         self._made: dict[str, Engine] = {}
         self._making = threading.Lock()
 
@@ -65,7 +64,5 @@ class Engines:
         with self._making:
             engine = self._made.get(wanted)
             if engine is None:
-                engine = self._made[wanted] = make_engine(
-                    self._model, wanted, second_thread=self._second_thread
-                )
+                engine = self._made[wanted] = make_engine(self._model, wanted)
             return engine

@@ -53,7 +53,6 @@ class MusicPipeline:
         name: str = "unsaved",
         sha256: str = "",
         engine: str = "torch",
-        second_thread: bool = False,
     ) -> None:
         """Take a model and its tokenizer as they are.
 
@@ -63,7 +62,6 @@ class MusicPipeline:
             name: The model's name.
             sha256: Hash of its weights.
             engine: What decodes: one of `musicgen.engine.ENGINES`.
-            second_thread: See `load`.
 
         Raises:
             ValueError: They do not belong together.
@@ -79,7 +77,7 @@ class MusicPipeline:
         self._folder: Path | None = None
         self.name = name
         self.sha256 = sha256
-        self._engines = Engines(self.model, checked_engine(engine), second_thread=second_thread)
+        self._engines = Engines(self.model, checked_engine(engine))
 
     @classmethod
     def load(
@@ -89,7 +87,6 @@ class MusicPipeline:
         *,
         threads: int | None = None,
         engine: str = "auto",
-        second_thread: bool = False,
     ) -> MusicPipeline:
         """Load a checkpoint.
 
@@ -102,10 +99,6 @@ class MusicPipeline:
             engine: What decodes: "auto" for compiled code on a CPU and lanes on a GPU; "numba"
                 (int8 weights), "numba-float32", "lanes" (torch, takes together, bf16 on a GPU),
                 "lanes-float32" or "torch".
-            second_thread: Let compiled code on a CPU use a second thread for a take that is made
-                alone, where a core is free: for large models, and long pieces one after the other.
-                It changes no note and is never waited for. Its code is compiled by itself, once,
-                which takes as long as all the rest twice.
 
         Raises:
             CheckpointError: There is no such checkpoint, or it is damaged.
@@ -121,7 +114,6 @@ class MusicPipeline:
             name=checkpoint.name,
             sha256=checkpoint.sha256,
             engine=engine,
-            second_thread=second_thread,
         )
         pipeline._folder = checkpoint.folder
         return pipeline

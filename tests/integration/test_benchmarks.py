@@ -113,14 +113,3 @@ def test_a_ratio_is_to_the_strongest_of_the_others(room):
     goals = room("goals")
     measured = {"musicgen": [8.0, 9.0], "llama.cpp, a": [1.0, 1.0], "llama.cpp, b": [4.0, 3.0]}
     assert goals.against("musicgen", "llama.cpp")({"measured": measured}) == 2.5
-
-
-def test_a_figure_for_one_thread_leaves_our_second_thread_out(room):
-    goals = room("goals")
-    measured = {
-        "musicgen, numba": [8.0, 9.0],
-        "musicgen, numba, 2 threads": [16.0, 18.0],
-        "plain": [1.0, 1.0],
-    }
-    assert goals.against("musicgen", "plain")({"measured": measured}) == 17.0
-    assert goals.against("musicgen", "plain", one_thread=True)({"measured": measured}) == 8.5

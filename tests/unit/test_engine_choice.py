@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from musicgen.cli import options
 from musicgen.engine import ENGINES, compiled, draws, make_engine, numba_steps
@@ -12,7 +11,6 @@ from musicgen.errors import ConfigError
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.pipeline import MusicPipeline
 from musicgen.tokens import get_tokenizer
-from small_models import save_small, small_decoder
 
 
 @pytest.fixture
@@ -26,7 +24,7 @@ def decoder():
 def broken(monkeypatch):
     """Make compiling fail, as on a machine that LLVM does not know."""
 
-    def fail(decoder, *, as_int8, with_helper):
+    def fail(decoder, *, as_int8):
         raise OSError("no such target\nand more lines")
 
     monkeypatch.setattr(numba_steps, "NumbaEngine", fail)
@@ -86,25 +84,3 @@ def test_without_a_folder_to_keep_it_in_code_is_compiled_all_the_same(monkeypatc
 def test_kept_code_is_told_apart_by_all_the_files_that_it_is_made_of():
     # numba looks at the file of the outermost function alone, and would keep stale code
     assert compiled._digest() in compiled.draw().py_func.__qualname__
-
-
-@pytest.mark.parametrize(
-    ("options", "is_helped"),
-    [
-        ({}, False),
-        ({"threads": 2}, False),
-        ({"threads": 1, "second_thread": True}, True),
-    ],
-)
-def test_a_second_thread_helps_where_it_is_asked_to(monkeypatch, tmp_path, options, is_helped):
-    """Guards a first start that compiles for three times as long, for who never asked for it."""
-    folder = save_small(tmp_path / "small", small_decoder())
-    n_threads = torch.get_num_threads()
-    monkeypatch.setattr("musicgen.engine.numba_steps.usable_cores", lambda: 2)
-    try:
-        pipeline = MusicPipeline.load(folder, "cpu", **options)
-    finally:
-        torch.set_num_threads(n_threads)
-    engine = pipeline.prepare()
-    assert isinstance(engine, numba_steps.NumbaEngine)
-    assert (engine.helper is not None) == is_helped

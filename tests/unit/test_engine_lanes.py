@@ -231,7 +231,7 @@ def test_lanes_may_be_asked_for_on_a_cpu_and_compiled_code_not_on_a_gpu(monkeypa
     assert make_engine(DECODER, "numba").takes_at_once is None
     chosen = []
 
-    def fast(decoder, name, device, *, second_thread):
+    def fast(decoder, name, device):
         chosen.append((name, device))
         raise OSError("no GPU")
 
