@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from musicgen.model.cache import LayerCache
 from musicgen.model.lanes import LaneLayer
+from musicgen.model.matrices import Linear
 from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import Rotation, rotate
@@ -133,10 +134,10 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"d_model {d_model} does not split into {n_heads} heads")
         self.n_heads = n_heads
         d_head = d_model // n_heads
-        self.to_q = nn.Linear(d_model, d_model, bias=False)
-        self.to_k = nn.Linear(d_model, d_model, bias=False)
-        self.to_v = nn.Linear(d_model, d_model, bias=False)
-        self.to_out = nn.Linear(d_model, d_model, bias=False)
+        self.to_q = Linear(d_model, d_model, bias=False)
+        self.to_k = Linear(d_model, d_model, bias=False)
+        self.to_v = Linear(d_model, d_model, bias=False)
+        self.to_out = Linear(d_model, d_model, bias=False)
         self.q_norm = RMSNorm(d_head, eps=1e-6) if qk_norm else nn.Identity()
         self.k_norm = RMSNorm(d_head, eps=1e-6) if qk_norm else nn.Identity()
 

@@ -24,6 +24,7 @@ from musicgen.model.config import DecoderConfig
 from musicgen.model.heads import AttributeHead
 from musicgen.model.lanes import LaneCache, LaneLayer
 from musicgen.model.layers import Block
+from musicgen.model.matrices import Embedding
 from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import rotation_at
@@ -50,7 +51,7 @@ class Decoder(nn.Module):
         # generator, and the weights are drawn from a named one below.
         with torch.device("meta"):
             self.embeddings = nn.ModuleList(
-                nn.Embedding(size, config.d_model) for size in config.vocab_sizes
+                Embedding(size, config.d_model) for size in config.vocab_sizes
             )
             self.embedding_norm = RMSNorm(config.d_model, eps=1e-6, elementwise_affine=False)
             self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))

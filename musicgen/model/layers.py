@@ -12,6 +12,7 @@ from musicgen.model.attention import MultiHeadAttention
 from musicgen.model.cache import LayerCache
 from musicgen.model.config import DecoderConfig
 from musicgen.model.lanes import LaneLayer
+from musicgen.model.matrices import Linear
 from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
 from musicgen.model.rope import Rotation
@@ -22,8 +23,8 @@ class GatedMLP(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
-        self.gate_up = nn.Linear(d_model, 2 * d_ff, bias=False)
-        self.down = nn.Linear(d_ff, d_model, bias=False)
+        self.gate_up = Linear(d_model, 2 * d_ff, bias=False)
+        self.down = Linear(d_ff, d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (…, C) to (…, C)."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,7 +17,6 @@ import torch
 from musicgen.checkpoint import find_device, load_checkpoint
 from musicgen.engine import Engine
 from musicgen.errors import CheckpointError
-from musicgen.evaluation.copies import CopyIndex, CopyReport, load_copy_index
 from musicgen.generation import SamplingSettings
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
@@ -24,13 +24,15 @@ from musicgen.model import Decoder
 from musicgen.pipeline.again import check_model, check_prompt, needed_recipe
 from musicgen.pipeline.arguments import checked_engine, checked_span
 from musicgen.pipeline.beginning import begin_take, plan_of, wanted_recipe
-from musicgen.pipeline.copies import check_copies
 from musicgen.pipeline.engines import Engines
 from musicgen.pipeline.making import TakeStream
 from musicgen.pipeline.prompt import ReadyPrompt, ready_prompt
 from musicgen.pipeline.recipe import Recipe
 from musicgen.pipeline.take import Take
 from musicgen.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from musicgen.evaluation.copies import CopyIndex, CopyReport
 
 Source = str | Path | bytes | MidiDocument
 
@@ -342,6 +344,9 @@ class MusicPipeline:
                 hint="Save it, and load it with MusicPipeline.load.",
                 code="no-copy-index",
             )
+        # Who makes a take waits for none of this.
+        from musicgen.evaluation.copies import load_copy_index
+
         return load_copy_index(self._folder)
 
     def check_copies(self, source: Source | Take) -> CopyReport:
@@ -354,6 +359,8 @@ class MusicPipeline:
             CheckpointError: The model carries no copy index, or it is damaged.
             MidiReadError: The file cannot be read.
         """
+        from musicgen.pipeline.copies import check_copies
+
         music = source if isinstance(source, Take) else _document(source)
         return check_copies(self.copy_index, music)
 

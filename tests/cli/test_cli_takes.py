@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import wave
 
 import pytest
@@ -210,3 +212,16 @@ def test_what_an_engine_warns_of_is_said_once(call, small_model, tmp_path, monke
     assert "The code could not be kept.\n" in result.stderr
     takes = json.loads(call("generate", "-o", tmp_path / "x", *common, "--json").stdout)["takes"]
     assert all("The code could not be kept." in take["warnings"] for take in takes)
+
+
+def test_a_take_imports_nothing_that_it_does_not_need(small_model, tmp_path):
+    """Guards a second of waiting: drawing weights that nobody sees imported torch's compiler."""
+    args = ["generate", "-o", str(tmp_path / "a.mid"), "--model", str(small_model)]
+    needless = ("torch._dynamo", "musicgen.evaluation", "musicgen.training", "musicgen.audio")
+    code = (
+        "import sys; from musicgen.cli.app import app\n"
+        f"app({[*args, '--seconds', '2', '--seed', '1']!r}, standalone_mode=False)\n"
+        f"print([m for m in {needless} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
