@@ -130,8 +130,6 @@ def view_file(
             return habits_csv(gaze.habits)
         return layers_heads_figure(
             gaze.weights,
-            first_layer=1,
-            first_head=1,
             has_end=gaze.view.has_end,
             title=piece.title,
             theme=choice.theme,

@@ -25,16 +25,16 @@ def attention(
     layer: Annotated[
         int | None,
         typer.Option(
-            parser=options.number(0, 10_000, whole=True),
-            help="One layer only, counted from 0.",
+            parser=options.number(1, 10_000, whole=True),
+            help="One layer only, counted from 1.",
             metavar="L",
         ),
     ] = None,
     head: Annotated[
         int | None,
         typer.Option(
-            parser=options.number(0, 10_000, whole=True),
-            help="One head only, counted from 0.",
+            parser=options.number(1, 10_000, whole=True),
+            help="One head only, counted from 1.",
             metavar="H",
         ),
     ] = None,
@@ -58,8 +58,8 @@ def attention(
 
     At each note; as a picture (.png) or as numbers (.npz).
 
-    The .npz holds `weights` (layers, heads, T, T) as float16, `ids` (T, attributes),
-    `note_index` (T,) and `notes` (N, 4: onset_s, end_s, pitch, velocity).
+    The .npz holds `weights` (layers, heads, T, T) as float16, those of layer 1 first, `ids` (T,
+    attributes), `note_index` (T,) and `notes` (N, 4: onset_s, end_s, pitch, velocity).
     """
     with session(as_json=as_json) as console:
         suffix = suffix_among(output, (".png", ".npz"))
@@ -88,8 +88,8 @@ def attention(
         console.result(
             {
                 "file": str(output),
-                "layers": list(layers),
-                "heads": list(heads),
+                "layers": _numbers(layers),
+                "heads": _numbers(heads),
                 "events": len(view.ids),
                 "notes": len(view.notes),
                 **({"habits": found} if habits else {}),
@@ -111,8 +111,8 @@ def _habits(view: AttentionView, source: Path, layers: range, heads: range) -> l
     measured = find_habits(view, **lines)
     return [
         {
-            "layer": layer,
-            "head": head,
+            "layer": layer + 1,
+            "head": head + 1,
             "words": measured.sentence(layer, head),
             "shares": {
                 kind: round(float(share), 4)
@@ -141,14 +141,20 @@ def _check_choice(model: str, layer: int | None, head: int | None) -> None:
 
 
 def _chosen(what: str, wanted: int | None, count: int) -> range:
+    """Return indices, counted from 0, of what was asked for by a number counted from 1."""
     if wanted is None:
         return range(count)
-    if wanted >= count:
+    if wanted > count:
         raise ConfigError(
-            f"There is no {what} {wanted}: this model's {what}s are 0 to {count - 1}.",
+            f"There is no {what} {wanted}: this model's {what}s are 1 to {count}.",
             hint=f"Choose --{what} in that range, or leave it out to see all of them.",
         )
-    return range(wanted, wanted + 1)
+    return range(wanted - 1, wanted)
+
+
+def _numbers(indices: range) -> list[int]:
+    """Return what people call these: the first is number 1, as in the studio."""
+    return [i + 1 for i in indices]
 
 
 def _arrays(view: AttentionView, layers: range, heads: range) -> bytes:
@@ -177,12 +183,12 @@ def _picture(view: AttentionView, layers: range, heads: range, *, title: str) ->
             view.weights[layers.start, heads.start],
             times_s=np.maximum.accumulate(onset_s),
             has_end=view.has_end,
-            title=f"{title}: layer {layers.start}, head {heads.start}",
+            title=f"{title}: layer {layers.start + 1}, head {heads.start + 1}",
         )
     return layers_heads_figure(
         view.weights[layers.start : layers.stop, heads.start : heads.stop],
-        first_layer=layers.start,
-        first_head=heads.start,
+        first_layer=layers.start + 1,
+        first_head=heads.start + 1,
         has_end=view.has_end,
         title=title,
     )

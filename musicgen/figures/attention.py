@@ -94,8 +94,8 @@ def attention_figure(
 def layers_heads_figure(
     weights: ArrayLike,
     *,
-    first_layer: int = 0,
-    first_head: int = 0,
+    first_layer: int = 1,
+    first_head: int = 1,
     has_end: bool = False,
     title: str = "",
     gamma: float = GAMMA,
@@ -107,7 +107,7 @@ def layers_heads_figure(
 
     Args:
         weights: (L, H, T, T).
-        first_layer: Number of the first of these layers, where they are a part of all.
+        first_layer: Number of the first of these layers, counted from 1.
         first_head: The same of the heads.
         has_end: Whether the last event is the end of the piece, which is said then.
         title: Written above.

@@ -193,9 +193,10 @@ def test_attention_as_arrays(call_json, piece, small_model, tmp_path):
 
 
 def test_attention_of_one_layer_and_head(call_json, piece, small_model, tmp_path):
+    """Guards another head on the command line than the one of that number in the studio."""
     args = ("attention", piece, "--model", small_model, "--seconds", 3)
     call_json(*args, "-o", tmp_path / "all.npz")
-    call_json(*args, "-o", tmp_path / "one.npz", "--layer", 1, "--head", 0)
+    call_json(*args, "-o", tmp_path / "one.npz", "--layer", 2, "--head", 1)
     whole, one = np.load(tmp_path / "all.npz"), np.load(tmp_path / "one.npz")
     assert one["weights"].shape[:2] == (1, 1)
     assert np.array_equal(one["weights"][0, 0], whole["weights"][1, 0])
@@ -205,8 +206,8 @@ def test_attention_of_one_layer_and_head(call_json, piece, small_model, tmp_path
 def test_attention_as_pictures(call_json, piece, small_model, tmp_path):
     args = ("attention", piece, "--model", small_model)
     call_json(*args, "-o", tmp_path / "grid.png")
-    call_json(*args, "-o", tmp_path / "row.png", "--layer", 0)
-    call_json(*args, "-o", tmp_path / "one.png", "--layer", 0, "--head", 3)
+    call_json(*args, "-o", tmp_path / "row.png", "--layer", 1)
+    call_json(*args, "-o", tmp_path / "one.png", "--layer", 1, "--head", 4)
     pictures = [(tmp_path / f"{name}.png").read_bytes() for name in ("grid", "row", "one")]
     for data in pictures:
         assert Image.open(io.BytesIO(data)).width > 50
@@ -215,8 +216,8 @@ def test_attention_as_pictures(call_json, piece, small_model, tmp_path):
 
 def test_a_head_that_is_not_there_is_named_with_those_that_are(call, piece, small_model, tmp_path):
     args = ("attention", piece, "-o", tmp_path / "a.png", "--model", small_model)
-    for option, words in (("--head", "heads are 0 to 3"), ("--layer", "layers are 0 to 1")):
-        result = call(*args, option, 4)
+    for option, words in (("--head", "heads are 1 to 4"), ("--layer", "layers are 1 to 2")):
+        result = call(*args, option, 5)
         assert result.exit_code == 1
         assert words in result.stderr
         assert "Loading" not in result.stderr  # which takes seconds, and is for nothing
@@ -311,14 +312,16 @@ def test_evaluate_of_an_empty_folder_is_a_sentence(call, small_model, tmp_path):
 
 def test_attention_in_words_and_numbers(call, call_json, piece, small_model, tmp_path):
     """Guards: a backslash and an n between the heads' sentences, where lines should end."""
-    args = ("attention", piece, "-o", tmp_path / "a.png", "--model", small_model, "--layer", 1)
+    args = ("attention", piece, "-o", tmp_path / "a.png", "--model", small_model, "--layer", 2)
     report = call_json(*args, "--habits")
     assert [(each["layer"], each["head"]) for each in report["habits"]] == [
-        (1, head) for head in report["heads"]
+        (2, head) for head in (1, 2, 3, 4)
     ]
     for each in report["habits"]:
         assert each["words"].endswith(".")
         assert 0 <= each["shares"]["first"] <= 1
     assert "habits" not in call_json(*args)
     lines = call(*args, "--habits").stdout.splitlines()[1:]
-    assert [line.partition(":")[0] for line in lines] == [f"layer 1, head {h}" for h in range(4)]
+    assert [line.partition(":")[0] for line in lines] == [
+        f"layer 2, head {h}" for h in (1, 2, 3, 4)
+    ]

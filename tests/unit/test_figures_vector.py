@@ -81,7 +81,7 @@ def test_the_end_of_the_piece_is_marked():
 
 
 def test_all_heads_are_there():
-    root = read(layers_heads_figure(np.ones((2, 3, 4, 4)), form="svg", first_layer=1, first_head=1))
+    root = read(layers_heads_figure(np.ones((2, 3, 4, 4)), form="svg"))
     assert len(list(root.iter(f"{SVG}image"))) == 2 * 3 + 1
     said = [element.text for element in root.iter(f"{SVG}text")]
     assert {"layer 2", "head 3"} <= set(said)
