@@ -179,16 +179,19 @@ class Studio:
 
     def _begin(self, job: Job) -> TakeStream:
         """Return the music in making, with its model and its engine ready."""
-        job.state = "loading"
-        pipeline = self.pipeline(job.order.model)
-        job.state = "preparing"
-        pipeline.prepare()
-        job.state = "reading"
         order = job.order
+        job.state = "loading"
+        pipeline = self.pipeline(order.model)
+        if order.recipe is not None or order.seed is not None:
+            job.state = "preparing"
+            pipeline.prepare()
+        job.state = "reading"
         source = None if order.upload is None else order.upload.document()
         if order.recipe is not None:
             return pipeline.stream_again(order.recipe, source)
-        return pipeline.stream(source, prompt_seconds=order.prompt_seconds, **order.sampling())
+        return pipeline.stream(
+            source, prompt_seconds=order.prompt_seconds, at_once=True, **order.sampling()
+        )
 
 
 def _keep_for_good() -> None:

@@ -142,8 +142,8 @@ ROLL: Final = {
     "finishing": "Finishing",
     "loading": "Waking the model … {since} s",
     "preparing": "Getting the model ready … {since} s",
-    "compiling": "Where it never made music before, its fast code is compiled now: about half a "
-    "minute, once.",
+    "compiling": "A seed’s music needs the fast engine. Where that never ran before it is compiled "
+    "now, which takes ten seconds to half a minute, once.",
     "waiting": "Waiting for the model: the music goes on when there is more.",
     "waits": "Waiting …",
     "made_of": "{made} of {wanted} s · {notes} notes",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
-from musicgen.engine import make_engine
+from musicgen.engine import TorchEngine, make_engine
 from musicgen.errors import ConfigError
 from musicgen.pipeline.again import engine_lacks, wanted_engine
 
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from musicgen.engine import Engine
     from musicgen.model import Decoder
     from musicgen.pipeline.recipe import Recipe
+
+_LOADING_S: Final = 0.5
+"""Code that was compiled before is there by then; a machine that compiles it takes longer."""
+_MEANWHILE: Final = (
+    "Torch made this take while the faster engine was compiled, which happens once on a machine. "
+    "With that engine its seed makes other music; its recipe makes this one again."
+)
 
 
 class Engines:
@@ -35,6 +43,25 @@ class Engines:
             ConfigError: It does not run here.
         """
         return self._engine(self._wanted)
+
+    def at_once(self) -> Engine:
+        """Return the pipeline's own if it is ready in a moment; else torch's, which always is.
+
+        The own one is made in the background then, for the takes to come.
+
+        Raises:
+            ConfigError: The own one does not run here.
+        """
+        if self._wanted not in self._made:
+            # Whoever comes meanwhile begins one, too, which waits behind the first, for nothing.
+            making = threading.Thread(
+                target=self._make_quietly, name="musicgen-engine", daemon=True
+            )
+            making.start()
+            making.join(_LOADING_S)
+            if making.is_alive():
+                return TorchEngine(self._model, warnings=(_MEANWHILE,))
+        return self.own()
 
     def of(self, recipe: Recipe, device: str) -> Engine:
         """Return the one that a recipe names.
@@ -59,6 +86,10 @@ class Engines:
         if engine.name != recipe.engine:
             raise engine_lacks(recipe)
         return engine
+
+    def _make_quietly(self) -> None:
+        with suppress(ConfigError):  # said to whoever needs it
+            self.own()
 
     def _engine(self, wanted: str) -> Engine:
         with self._making:

@@ -211,6 +211,7 @@ class MusicPipeline:
         per_attribute: Mapping[str, Mapping[str, float]] | None = None,
         may_end_early: bool = False,
         seed: int | None = None,
+        at_once: bool = False,
     ) -> TakeStream:
         """Make a take step by step.
 
@@ -229,6 +230,9 @@ class MusicPipeline:
             per_attribute: Other values for single attributes: `{"velocity": {"temperature": 0.8}}`.
             may_end_early: Accept an end that the model sets before `seconds` are over.
             seed: 0 to 2⁶³ − 1; None draws one, and the take tells it.
+            at_once: Do not wait while an engine is compiled, which happens once on a machine: let
+                torch make this take, as its warnings and its recipe say. A take of a given seed
+                waits all the same: its music is to be the engine's own.
 
         Returns:
             An iterator over `Progress` that ends with the `Take`. Nothing is computed between two
@@ -266,7 +270,7 @@ class MusicPipeline:
                 only_new=bool(only_new),
             )
         prompt = self._ready(wanted, document)
-        engine = self.prepare()
+        engine = self._engines.at_once() if at_once and seed is None else self.prepare()
         recipe = replace(wanted, engine=engine.name)
         return begin_take(recipe, engine=engine, tokenizer=self.tokenizer, prompt=prompt)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import time
 import types
@@ -55,6 +56,17 @@ def test_getting_the_model_ready_is_said():
     studio.close()
     assert seen == ["preparing"]
     assert "once" in strings.ROLL["compiling"]
+
+
+def test_a_visitor_without_a_seed_waits_for_no_compiler():
+    """Guards twelve seconds of silence behind the very first click on a machine."""
+    asked, studio = [], Studio("nowhere")
+    studio._pipelines["nowhere", 0.0] = types.SimpleNamespace(
+        stream=lambda *_, **options: asked.append(options) or iter(())
+    )
+    studio._begin(Job(dataclasses.replace(ORDER, seed=None), keep=lambda *_: None))
+    studio.close()
+    assert [options["at_once"] for options in asked] == [True]
 
 
 def test_what_stays_for_good_is_never_collected_again(monkeypatch):
