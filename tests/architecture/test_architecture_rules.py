@@ -132,7 +132,10 @@ IMPORT_RULES = {
     "musicgen.generation": ("numba", "llvmlite", "streamlit"),
     "musicgen.pipeline.music": ("numba", "llvmlite", "streamlit"),
     "musicgen.evaluation": ("torch", "miditok", "streamlit"),
+    "musicgen.inspection": ("torch", "miditok", "streamlit"),
     "musicgen.pipeline": ("torch", "miditok", "streamlit"),
+    # The page is there a second before torch is, which is imported behind it.
+    "musicgen.ui.resources": ("torch", "numba", "miditok"),
 }
 
 

@@ -29,7 +29,7 @@ from musicgen.errors import (
     NoNumbersError,
 )
 from musicgen.evaluation.bits import sliding_windows, surprise
-from musicgen.inspection.look import look
+from musicgen.inspection.recording import look
 from musicgen.model import Decoder, DecoderConfig
 from musicgen.tokens import get_tokenizer
 
