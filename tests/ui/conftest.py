@@ -12,8 +12,12 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,6 +39,18 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     config = small_config(d_model=64, n_heads=8, d_ff=128, d_head_ff=256, max_seq_len=256)
     return save_small(tmp_path_factory.mktemp("model") / "tiny", Decoder(config))
+
+
+@pytest.fixture
+def app(tiny_model: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> AppTest:
+    """Return the app with a model that plays nonsense, at its first page."""
+    from streamlit.testing.v1 import AppTest
+
+    from musicgen.ui import resources
+
+    monkeypatch.setenv(resources.MODEL_VARIABLE, str(tiny_model))
+    resources.studio.cache_clear()
+    return AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60).run()
 
 
 @pytest.fixture(scope="session")

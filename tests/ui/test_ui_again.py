@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -13,29 +12,13 @@ from musicgen.midi import with_text
 from musicgen.pipeline import MusicPipeline, recipe_of
 from musicgen.studio.models import TrainedModel
 from musicgen.ui import recipe_strings, resources, strings
+from pages import settle
 from small_models import save_small, small_decoder
 
 
 @pytest.fixture(scope="module")
 def pipeline(tiny_model: Path) -> MusicPipeline:
     return MusicPipeline.load(tiny_model, device="cpu", engine="auto")
-
-
-@pytest.fixture
-def app(tiny_model: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> AppTest:
-    monkeypatch.setenv(resources.MODEL_VARIABLE, str(tiny_model))
-    resources.studio.cache_clear()
-    return AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60).run()
-
-
-def settle(app: AppTest) -> AppTest:
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        app.run()
-        if not any(button.label in (strings.STOP, strings.STOPPING) for button in app.button):
-            return app
-        time.sleep(0.1)
-    pytest.fail("the music was not made within 60 seconds")
 
 
 def upload(app: AppTest, data: bytes) -> AppTest:

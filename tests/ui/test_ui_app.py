@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import time
-from pathlib import Path
 
 import mido
 import pytest
@@ -16,24 +15,7 @@ from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import Desk
 from musicgen.ui.views import create, takes
 from musicgen.ui.views.settings import lacking
-
-
-@pytest.fixture
-def app(tiny_model: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> AppTest:
-    monkeypatch.setenv(resources.MODEL_VARIABLE, str(tiny_model))
-    resources.studio.cache_clear()
-    return AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=60).run()
-
-
-def settle(app: AppTest) -> AppTest:
-    """Look at the page until nothing is being made any more."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        app.run()
-        if not any(button.label in (strings.STOP, strings.STOPPING) for button in app.button):
-            return app.run()  # it may have ended while that page was drawn
-        time.sleep(0.1)
-    pytest.fail("the music was not made within 60 seconds")
+from pages import settle
 
 
 def button(app: AppTest, label: str):

@@ -25,6 +25,7 @@ from musicgen.ui import training_strings as words
 from musicgen.ui.markup import plain
 from musicgen.ui.views import corpus as corpus_view
 from musicgen.ui.views import music as music_view
+from pages import settle
 
 NAME = "20260101-000000-" + 32 * "a"
 LATER = "20260102-000000-" + 32 * "b"
@@ -327,7 +328,7 @@ def test_a_trained_model_is_offered_in_create(home: Path, root: Path, tiny_model
     app.selectbox(key="model").set_value(str(desk.run / "best")).run()
     app.session_state["length"] = 5
     next(b for b in app.button if b.label == strings.GENERATE).click().run()
-    settled(app)
+    settle(app)
     assert not app.exception
     assert not app.error
     (piece,) = app.session_state["desk"].takes
@@ -358,14 +359,6 @@ def test_a_visit_begins_with_the_studio_s_model_and_models_of_one_name_are_told_
     assert box.options[0] == resources.studio().model
     assert box.options[1:] == [words.run_label("mine", begun_s) for begun_s in (60.0, 0.0)]
     assert len(set(box.options)) == 3
-
-
-def settled(app: AppTest) -> None:
-    until = time.monotonic() + 60
-    while any(button.label in (strings.STOP, strings.STOPPING) for button in app.button):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-        app.run()
 
 
 def go(page: AppTest):
