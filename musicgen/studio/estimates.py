@@ -7,6 +7,7 @@ it, the app stays quick meanwhile, and it can be ended as soon as nobody waits f
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Any, Final
 
 from musicgen.errors import MusicgenError, TrainingError
+from musicgen.studio.surroundings import beside_others
 
 LIMIT_S: Final = 45.0
 """So long steps are tried; what is not found until then would take long to train, too."""
@@ -100,6 +102,7 @@ def try_sizes(
             stderr=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
+            env=beside_others(os.environ),
         )
     except OSError as error:
         raise _broken() from error

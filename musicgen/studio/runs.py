@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from musicgen.studio.desk import TrainingDesk, unwritable
 from musicgen.studio.models import NAME, ORDER, trained_model
 from musicgen.studio.orders import TrainingOrder
 from musicgen.studio.status import ENDED, TrainingStatus
+from musicgen.studio.surroundings import beside_others
 from musicgen.studio.trays import MUSIC, Trays, laid_again, new_place
 from musicgen.training.claim import is_held
 
@@ -168,6 +170,7 @@ class Runs:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    env=beside_others(os.environ),
                     **_apart(),
                 )
         except OSError as error:
