@@ -51,7 +51,8 @@ PRINTED_ABOUT: Final = (
 ABOUT: Final = {
     "sentence": f"Your own words. {UNTRAINED}",
     "music": f"A few events of a piece. {TRAINED}",
-    "printed": "The example that the book behind this project prints, to hold against it.",
+    "printed": "The example that M. Liu's “Learn Generative AI with PyTorch” prints, from which "
+    "this project starts: numbers to hold against the page.",
 }
 NO_PIECE: Final = "There is no piece to look at yet: make one on the page Create."
 
@@ -87,14 +88,20 @@ STEPS: Final = {
     "join": ("Rejoin", "Heads rejoined"),
 }
 
+_WHAT_FOR: Final = (
+    "Attention then settles for each of them which of those before it matter, and how much. A head "
+    "is one such look back; the heads of a layer look for different things at once, and the next "
+    "layer looks again, knowing what they found."
+)
 TEXT_TOKENS: Final = {
     "sentence": (
         "A model reads numbers, so the sentence is first cut into tokens: words and marks, in "
-        "small letters. Each has its place, counted from 0."
+        f"small letters. Each has its place, counted from 0. {_WHAT_FOR}"
     ),
     "music": (
         "Music is read as events, as a sentence is read as words. One event is a note or a rest: "
-        "how long after the one before, which key, how loud, how long. A start event comes first."
+        "how long after the one before, which key, how loud, how long. A start event comes first. "
+        f"{_WHAT_FOR}"
     ),
     "printed": (
         "The example has no words: four vectors of 1,600 random numbers stand for four tokens that "
