@@ -47,20 +47,24 @@ def _tell(console: Console, file: Path) -> bool:
 
 
 def _facts(file: Path) -> dict[str, Any]:
-    from musicgen.checkpoint import describe_checkpoint
-
     if is_folder(file):
         try:
-            return describe_checkpoint(file)
+            return _model_facts(file)
         except CheckpointNotFoundError as error:
             raise _no_checkpoint(file) from error
     if not is_there(file) and file.name == str(file):
         # Perhaps the name of a model that ships; otherwise the sentence is about the file.
         try:
-            return describe_checkpoint(str(file))
+            return _model_facts(str(file))
         except CheckpointNotFoundError:
             return _midi_facts(file)
     return _midi_facts(file)
+
+
+def _model_facts(name: str | Path) -> dict[str, Any]:
+    from musicgen.checkpoint import describe_checkpoint  # torch comes with it
+
+    return describe_checkpoint(name)
 
 
 def _no_checkpoint(folder: Path) -> CheckpointNotFoundError:

@@ -223,6 +223,17 @@ def test_a_head_that_is_not_there_is_named_with_those_that_are(call, piece, smal
         assert "Loading" not in result.stderr  # which takes seconds, and is for nothing
 
 
+def test_a_files_facts_wait_for_no_torch(piece):
+    """Guards a second of waiting for facts that are read in a tenth of one."""
+    code = (
+        "import sys; from musicgen.cli.app import app\n"
+        f"app(['info', {str(piece)!r}], standalone_mode=False)\n"
+        "print([m for m in ('torch', 'numba', 'miditok') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
+
+
 def test_info_leaves_out_what_was_not_set(call, small_model, tmp_path):
     """Guards: a recipe listed with `steps: None` and the like."""
     from musicgen.checkpoint import load_checkpoint, save_checkpoint
