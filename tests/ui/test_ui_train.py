@@ -451,6 +451,24 @@ def test_the_form_keeps_what_was_chosen_over_another_page(home: Path) -> None:
     assert page.toggle(key="train_until").value is True
 
 
+def test_a_folder_is_kept_over_another_page(home: Path) -> None:
+    """Guards a path that was gone after a look at Create: the browser that comes back tells ""."""
+    page = AppTest.from_function(draw_unless_elsewhere, default_timeout=60).run()
+    page.button_group(key="train_music").set_value(words.FOLDER).run()
+    page.text_input(key="train_path").set_value(str(asset_dir("data") / "starter")).run()
+    page.session_state["elsewhere"] = True
+    page.run()
+    page.session_state["elsewhere"] = False
+    page.session_state["train_path"] = ""
+    page.run()
+    assert page.text_input(key="train_path").value == str(asset_dir("data") / "starter")
+    assert not go(page).disabled
+    # On the page itself it can be emptied.
+    page.text_input(key="train_path").set_value("").run()
+    assert page.text_input(key="train_path").value == ""
+    assert go(page).disabled
+
+
 def test_a_run_may_end_where_it_does_not_improve(home: Path, page: AppTest, begun: list) -> None:
     page.session_state["train_music"] = words.FOLDER
     page.session_state["train_path"] = str(asset_dir("data") / "starter")

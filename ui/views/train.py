@@ -55,11 +55,14 @@ def page() -> None:
 
 def _settings(room: TrainingRoom, busy: RunView | None) -> None:
     state = st.session_state
-    is_new = "train_kept" not in state and "train_music" not in state
+    is_fresh = "train_music" not in state  # not drawn before, or not since another page was
+    is_new = is_fresh and "train_kept" not in state
     # Streamlit forgets what is not drawn for once: on another page, or another kind of beginning.
+    # A browser that comes back says of the text field that it is empty.
     kept = state.setdefault("train_kept", dict(_DEFAULTS))
     for name, value in kept.items():
-        state.setdefault(name, value)
+        if is_fresh or name not in state:
+            state[name] = value
     if busy is not None:
         _as_ordered(busy, folder=is_new and not room.runs.is_laid(busy.order.music))
     music(room)
