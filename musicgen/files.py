@@ -1,4 +1,4 @@
-"""Names from outside, looked at in one place: what lies there, and why it could not be written.
+"""Names from outside, looked at in one place: what lies there, how it is written, and why not.
 
 A user may give any text as a name. Where it is too long, holds a NUL or leads through a folder that
 may not be entered, `Path.exists` and its kin raise; but nothing is there, and that is the answer.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 from pathlib import Path
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -26,6 +27,46 @@ def is_file(path: str | Path) -> bool:
 def is_folder(path: str | Path) -> bool:
     """Whether a folder lies there."""
     return os.path.isdir(path)
+
+
+def destination(path: str | Path) -> Path:
+    """Return the file that writing to `path` writes: where a link leads, or `path` itself.
+
+    Raises:
+        OSError: A folder lies there, or what is no ordinary file (a pipe, a device): put a file
+            in its place, and whatever reads from it waits for ever.
+        ValueError: There is a NUL in the path.
+    """
+    if is_folder(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if is_there(path) and not is_file(path):
+        raise OSError(errno.EINVAL, "it is no ordinary file")
+    there = Path(os.path.realpath(path))
+    if there.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # a link that leads to itself
+    return there
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write so that `path`, or where it leads, holds either all of `data` or what it held before.
+
+    Every file that somebody named is written here: beside its place, synced, then renamed.
+
+    Raises:
+        OSError: It cannot be written, or is no ordinary file; see `destination`.
+        ValueError: There is a NUL in the path.
+    """
+    target = destination(path)
+    # A name of its own: two may write the same file, and a long name has no room for an ending.
+    beside = target.parent / f".musicgen-{secrets.token_hex(8)}.part"
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from musicgen.files import is_there
+from musicgen.files import is_folder, is_there
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files to a sibling folder, synced, then put it in the place of `folder`.
 
+    Where `folder` is a link, the folder it leads to is written.
+
     Raises:
-        OSError: It cannot be written; what was there before is still there.
+        OSError: It cannot be written, or what lies there is no folder; what was there before is
+            still there.
     """
+    if is_there(folder) and not is_folder(folder):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    folder = Path(os.path.realpath(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -53,6 +60,7 @@ def put_back(folder: Path) -> None:
     Raises:
         OSError: It cannot be renamed.
     """
+    folder = Path(os.path.realpath(folder))
     old = folder.with_name(f".{folder.name}.old")
     if is_there(old) and not is_there(folder):
         os.replace(old, folder)

@@ -146,39 +146,29 @@ def _try_to_write(path: Path) -> None:
 
 
 def _try_in_place(path: Path) -> None:
-    if files.is_there(path):
-        if not (files.is_file(path) or files.is_folder(path)):
-            raise OSError(errno.EINVAL, "it is no ordinary file")
-        with path.open("r+b"):
+    target = files.destination(path)
+    if files.is_there(target):
+        with target.open("r+b"):
             pass
     elif path.is_symlink():
         raise OSError(errno.ENOENT, "it is a link to a file that is not there")
     else:
-        with path.open("xb"):
+        with target.open("xb"):
             pass
-        path.unlink()
+        target.unlink()
     # Files are written beside and renamed, so the folder has to take a second file.
-    with tempfile.TemporaryFile(dir=path.parent):
+    with tempfile.TemporaryFile(dir=target.parent):
         pass
 
 
 def save(path: Path, data: bytes) -> None:
     """Write `data` so that `path` holds either all of it or what it held before.
 
-    Its folder is made if it is missing.
+    Its folder is made if it is missing. Where `path` is a link, the file it leads to is written.
 
     Raises:
         MusicgenError: The disk is full, or the file cannot be replaced.
     """
     make_folder_of(path)
-    beside = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
     with _explained(path):
-        try:
-            with beside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
+        files.write_whole(path, data)

@@ -84,6 +84,8 @@ def save_cache(path: Path, known: Mapping[str, Known]) -> None:
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        path = files.destination(path)
+        beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("wb") as file:
             np.savez(file, **_arrays(known))  # pyright: ignore[reportArgumentType]

@@ -18,7 +18,7 @@ import numpy as np
 from musicgen import configio
 from musicgen.corpus.report import CorpusReport, Piece
 from musicgen.errors import ConfigError, CorpusError
-from musicgen.files import is_file
+from musicgen.files import is_file, write_whole
 
 FORMAT_VERSION = 2  # 2 holds the splits' sums
 INDEX = "corpus.json"
@@ -157,10 +157,8 @@ def write_index(folder: Path, index: CorpusIndex) -> None:
     Raises:
         CorpusError: The file cannot be written.
     """
-    partial = folder / f"{INDEX}.partial"
     try:
-        partial.write_text(configio.to_json(index), encoding="utf-8")
-        os.replace(partial, folder / INDEX)
+        write_whole(folder / INDEX, configio.to_json(index).encode("utf-8"))
     except OSError as error:
         raise unwritable(folder, error) from error
 

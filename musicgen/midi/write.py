@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import secrets
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,25 +25,22 @@ _PRETTY_MIDI_MAX_TICK = 9_000_000  # it keeps a table of all ticks, and gives up
 def write_midi(music: bytes | Score, path: str | Path) -> None:
     """Write a MIDI file so that, whatever happens, `path` holds the old bytes or all of the new.
 
+    Where `path` is a link, the file it leads to is written.
+
     Raises:
-        MidiWriteError: The folder is missing, full or may not be written to.
+        MidiWriteError: The folder is missing, full or may not be written to; or what lies there is
+            no ordinary file.
     """
     target = Path(path)
     data = music if isinstance(music, bytes) else score_to_bytes(music)
-    sibling = target.parent / f".musicgen-{secrets.token_hex(8)}.mid"
     try:
-        try:
-            with open(sibling, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(sibling, target)
-        finally:
-            sibling.unlink(missing_ok=True)
+        files.write_whole(target, data)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise MidiWriteError(
             f"The MIDI file {str(target)!r} cannot be written: {files.reason(error)}.",
-            hint=files.way_out(error, "Choose a folder that exists and that you may write to."),
+            hint=files.way_out(
+                error, "Choose a file in a folder that exists and that you may write to."
+            ),
         ) from error
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 from musicgen.figures import curves_png
-from musicgen.files import is_file
+from musicgen.files import is_file, write_whole
 from musicgen.training.claim import unwritable
 from musicgen.training.run import METRICS
 
@@ -31,10 +30,8 @@ def draw_losses(folder: Path) -> Path | None:
         return None
     curves = {"training": _means(training), "held out": (held_out[:, 0], held_out[:, 1])}
     picture = curves_png(curves, title=folder.name, y_label="nats an event")
-    partial = folder / f".{PICTURE}.partial"
     try:
-        partial.write_bytes(picture)
-        os.replace(partial, folder / PICTURE)
+        write_whole(folder / PICTURE, picture)
     except OSError as error:
         raise unwritable(folder, error) from error
     return folder / PICTURE

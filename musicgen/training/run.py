@@ -10,7 +10,6 @@ best/           the model with the lowest held-out loss
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from musicgen.checkpoint.folder import put_back, remove_partial
 from musicgen.checkpoint.manifest import Manifest, read_checked, read_json
 from musicgen.checkpoint.weights import tensors_from_bytes, tensors_to_bytes
 from musicgen.errors import CheckpointError, CheckpointMismatchError, ConfigError, TrainingError
-from musicgen.files import is_file, is_folder, is_there
+from musicgen.files import is_file, is_folder, is_there, write_whole
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
 from musicgen.training import metrics
@@ -170,9 +169,7 @@ class Run:
             TrainingError: The folder cannot be written.
         """
         try:
-            partial = self.folder / "run.json.partial"
-            partial.write_text(configio.to_json(facts), encoding="utf-8")
-            os.replace(partial, self.folder / "run.json")
+            write_whole(self.folder / "run.json", configio.to_json(facts).encode("utf-8"))
         except OSError as error:
             raise unwritable(self.folder, error) from error
 

@@ -175,6 +175,46 @@ def test_saving_replaces_whole_and_leaves_nothing_beside(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has few links")
+@pytest.mark.parametrize("where", ["beside.png", "deep/other.png"])
+def test_what_a_link_leads_to_is_written(tmp_path, where):
+    """Guards `render -o link.png`, which put a file in the link's place and left the other old."""
+    real = tmp_path / where
+    real.parent.mkdir(exist_ok=True)
+    real.write_bytes(b"old")
+    link = tmp_path / "link.png"
+    link.symlink_to(where)
+    try_out([link])
+    assert real.read_bytes() == b"old"
+    save(link, b"new")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert [path.name for path in real.parent.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes")
+def test_what_became_a_pipe_while_the_work_was_done_stays_one(tmp_path):
+    """Guards the file that was put in a pipe's place: what reads from it would wait for ever."""
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    with pytest.raises(MusicgenError, match="no ordinary file"):
+        save(pipe, b"new")
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has few links")
+def test_generate_writes_where_a_link_leads(call, small_model, tmp_path):
+    """Guards a take that replaced the link, while the file it leads to stayed old."""
+    real, link = tmp_path / "real.mid", tmp_path / "link.mid"
+    real.write_bytes(b"old")
+    link.symlink_to("real.mid")
+    result = call("generate", "-o", link, "--model", small_model, "--seconds", 1)
+    assert result.exit_code == 0, result.output
+    assert link.is_symlink()
+    assert real.read_bytes().startswith(b"MThd")
+
+
 def test_a_failed_save_keeps_the_old_file(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()

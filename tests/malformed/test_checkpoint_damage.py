@@ -20,6 +20,7 @@ from musicgen.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
+from musicgen.checkpoint.copy import copy_checkpoint
 from musicgen.errors import (
     CheckpointCorruptError,
     CheckpointError,
@@ -297,3 +298,24 @@ def test_bf16_halves_the_file_and_loads_as_float32(sound: Path, tmp_path: Path) 
     for a, b in zip(whole.decoder.parameters(), half.decoder.parameters(), strict=True):
         assert b.dtype == torch.float32
         torch.testing.assert_close(a, b, atol=1e-2, rtol=1e-2)
+
+
+def test_a_checkpoint_is_written_where_a_link_leads(copy: Path, tmp_path: Path) -> None:
+    """Guards the second save to a linked folder, which broke: the link had been set aside."""
+    link = tmp_path / "best"
+    link.symlink_to("copy")
+    for data in (b"one", b"two"):
+        add_file(link, "more.json", data)
+        assert link.is_symlink()
+        assert (copy / "more.json").read_bytes() == data
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best", "copy"]
+
+
+def test_a_file_in_a_checkpoints_place_is_kept(sound: Path, tmp_path: Path) -> None:
+    """Guards a file that was set aside, and stayed so, where a checkpoint was to be written."""
+    place = tmp_path / "model"
+    place.write_bytes(b"precious")
+    with pytest.raises(NotADirectoryError):
+        copy_checkpoint(sound, place)
+    assert place.read_bytes() == b"precious"
+    assert list(tmp_path.iterdir()) == [place]

@@ -122,6 +122,37 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes, and few links")
+def test_what_is_no_ordinary_file_stays_what_it_is(tmp_path: Path) -> None:
+    """Guards a pipe, and a device, that became a MIDI file, told as a success."""
+    pipe, link, loop = tmp_path / "pipe", tmp_path / "link.mid", tmp_path / "loop.mid"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    loop.symlink_to(loop)
+    for place, words in ((pipe, "no ordinary file"), (link, "no ordinary file"), (loop, "levels")):
+        with pytest.raises(MidiWriteError, match=words):
+            write_midi(DATA, place)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert loop.is_symlink()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has few links")
+def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+    """Guards a link that was replaced by the file, while the one it leads to stayed old."""
+    (tmp_path / "there").mkdir()
+    for name, held in (("old.mid", b"old"), ("new.mid", None)):
+        real, link = tmp_path / "there" / name, tmp_path / name
+        if held is not None:
+            real.write_bytes(held)
+        link.symlink_to(Path("there", name))
+        write_midi(DATA, link)
+        assert link.is_symlink()
+        assert real.read_bytes() == DATA
+    assert len(list((tmp_path / "there").iterdir())) == 2
+
+
 @pytest.mark.parametrize("path", ["no/such/folder.mid", ".", "nul\0.mid"])
 def test_places_that_cannot_be_written_are_explained(tmp_path: Path, path: str) -> None:
     with pytest.raises(MidiWriteError) as refusal:
