@@ -117,20 +117,17 @@ def draw_legend(
     first = next(iter(colours.values()), theme.tracks[0])
     shown = list(colours.items())[:_MOST_NAMES] if len(colours) > 1 or names else []
     for track, colour in shown:
-        canvas.box(x, y - 5, x + 18, y + 5, colour, radius_px=2.5)
-        x = _label(
-            canvas, x + 24, y, canvas.fitting(names.get(track) or f"track {track + 1}", _NAME_PX)
-        )
+        name = canvas.fitting(names.get(track) or f"track {track + 1}", _NAME_PX)
+        is_new = has_prompt and colour == theme.new
+        _swatch(canvas, x, y, colour, hollow=has_prompt and not is_new)
+        said = f"{name}: new" if is_new else f"{name}: prompt" if has_prompt else name
+        x = _label(canvas, x + 24, y, said)
     if len(colours) > len(shown) > 0:
         x = _label(canvas, x, y, f"and {len(colours) - len(shown)} more")
-    if has_prompt:
-        given = [colour for colour in colours.values() if colour != theme.new]
-        line = given[0] if len(given) == 1 else theme.soft_ink
-        canvas.box(
-            x, y - 5, x + 18, y + 5, blend(theme.lane, line, 0.3), outline=line, radius_px=2.5
-        )
+    if has_prompt and not shown:
+        _swatch(canvas, x, y, theme.soft_ink, hollow=True)
         x = _label(canvas, x + 24, y, "prompt")
-        canvas.box(x, y - 5, x + 18, y + 5, theme.new, radius_px=2.5)
+        _swatch(canvas, x, y, theme.new, hollow=False)
         x = _label(canvas, x + 24, y, "new")
     for step in range(7):
         share = SOFTEST + (1 - SOFTEST) * step / 6
@@ -139,6 +136,13 @@ def draw_legend(
     if has_pedal:
         canvas.box(x, y - 3, x + 18, y + 3, theme.strong_line)
         _label(canvas, x + 24, y, "pedal down")
+
+
+def _swatch(canvas: Canvas, x: float, y: float, colour: Colour, *, hollow: bool) -> None:
+    """Draw a note of a colour: filled, or as the notes of a prompt are."""
+    fill = blend(canvas.theme.lane, colour, 0.3) if hollow else colour
+    outline = colour if hollow else None
+    canvas.box(x, y - 5, x + 18, y + 5, fill, outline=outline, radius_px=2.5)
 
 
 def _label(canvas: Canvas, x: float, y: float, text: str) -> float:

@@ -16,6 +16,7 @@ from musicgen.figures import (
     curves_png,
     layers_heads_figure,
     plan_roll,
+    roll_frame,
     roll_png,
 )
 from musicgen.figures.colours import Theme, weight_colours
@@ -120,6 +121,28 @@ def test_tracks_have_colours_of_their_own() -> None:
     picture = pixels(roll_png(notes, track_names={4: "Flute", 9: "Bass"}))
     assert colour_at(picture, plan, 0.5, 60) == LIGHT.tracks[0]
     assert colour_at(picture, plan, 2.5, 60) == LIGHT.tracks[1]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (None, ["prompt", "new"]),
+        (["Song", "musicgen"], ["Song: prompt", "musicgen: new"]),
+    ],
+)
+def test_each_colour_has_one_entry_in_the_legend(
+    names: list[str] | None, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards a legend in which a part and the prompt stand side by side in the same colour."""
+    said: list[str] = []
+    label = roll_frame._label
+    monkeypatch.setattr(roll_frame, "_label", lambda *at: said.append(at[-1]) or label(*at))
+    onset = [0.0, 2.0, 4.0, 6.0]
+    tracks = [0, 0, 1, 1] if names else [0] * 4
+    notes = NoteTable.of(onset, [at + 1 for at in onset], [60] * 4, [90] * 4, tracks)
+    roll_png(notes, prompt_end_s=3.5, track_names=names)
+    assert said[:2] == words
+    assert said[2] == "soft to loud"
 
 
 def test_any_name_can_be_written() -> None:
