@@ -125,6 +125,12 @@ class TrainingRoom:
         self._begun += 1  # trials end with that
         return self.runs.start(order)
 
+    def refusal(self, folder: str) -> MusicgenError | None:
+        """Return why there is no music to be had of a path; None where it can be looked over."""
+        from musicgen.studio.music import refusal
+
+        return refusal(folder)
+
     def look_over(self, folder: str) -> Iterator[ScanProgress | Diagnosis]:
         """Look at every file of a folder; yield progress, then what becomes of each.
 

@@ -31,7 +31,6 @@ CLEAR: Final = "Clear"
 CLEAR_HELP: Final = "Take these files off the page"
 PATH: Final = "Folder on this computer"
 PATH_HELP: Final = "It is read at any depth, and never changed."
-NO_FOLDER: Final = "There is no such folder."
 LOOK: Final = "Look it over"
 TABLE: Final = {
     "table": "What becomes of each file",

@@ -6,7 +6,7 @@ from musicgen.corpus.doctor import diagnose
 from musicgen.corpus.examine import read_sources
 from musicgen.corpus.report import CorpusReport, Piece, Refusal
 from musicgen.corpus.scan import ScannedPiece, scan_files
-from musicgen.corpus.sources import Source, find_sources
+from musicgen.corpus.sources import Source, check_place, find_sources
 from musicgen.corpus.split import HELD_SHARE
 from musicgen.corpus.store import Corpus
 
@@ -23,6 +23,7 @@ __all__ = [
     "ScannedPiece",
     "Source",
     "build_corpus",
+    "check_place",
     "diagnose",
     "find_sources",
     "list_music",

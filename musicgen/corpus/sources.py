@@ -68,16 +68,8 @@ def find_sources(root: Path, *, skip: Path | None = None) -> Sources:
         CorpusError: There is no such folder or archive.
         NoUsableFilesError: No file in it may hold music.
     """
-    if not files.is_there(root):
-        raise CorpusError(f"There is no folder {root}.", hint="Check the path.")
-    if files.is_folder(root):
-        found = list(_walk(root, skip))
-    elif root.name.lower().endswith(ZIP_SUFFIX):
-        found = list(_in_archive(str(root), ""))
-    else:
-        raise CorpusError(
-            f"{root} is a file, not a folder.", hint="Give the folder it lies in, or a zip archive."
-        )
+    check_place(root)
+    found = list(_walk(root, skip)) if files.is_folder(root) else list(_in_archive(str(root), ""))
     music = [each for each in found if isinstance(each, Source)]
     if not music:
         raise _no_music(root, [each for each in found if isinstance(each, Refusal)])
@@ -86,6 +78,20 @@ def find_sources(root: Path, *, skip: Path | None = None) -> Sources:
         music=tuple(_with_names_of_their_own(music)),
         refused=tuple(each for each in found if isinstance(each, Refusal)),
     )
+
+
+def check_place(root: Path) -> None:
+    """Refuse what is neither a folder nor called a zip archive, without a look into it.
+
+    Raises:
+        CorpusError: It is not there, or some other file.
+    """
+    if not files.is_there(root):
+        raise CorpusError(f"There is no folder {root}.", hint="Check the path.")
+    if not files.is_folder(root) and not root.name.lower().endswith(ZIP_SUFFIX):
+        raise CorpusError(
+            f"{root} is a file, not a folder.", hint="Give the folder it lies in, or a zip archive."
+        )
 
 
 def _with_names_of_their_own(music: list[Source]) -> Iterator[Source]:

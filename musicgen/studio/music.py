@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from musicgen.corpus import HELD_SHARE, Diagnosis, ScanProgress, diagnose
+from musicgen.corpus import HELD_SHARE, Diagnosis, ScanProgress, check_place, diagnose
+from musicgen.errors import CorpusError
 from musicgen.studio.places import studio_home
 from musicgen.studio.status import without_options
 from musicgen.training import TrainingRecipe
@@ -25,6 +26,15 @@ def look_over(folder: str | Path) -> Iterator[ScanProgress | Diagnosis]:
     name = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:32]
     cache = studio_home() / "scans" / f"{name}.npz"
     yield from diagnose(Path(folder), cache=cache)
+
+
+def refusal(folder: str | Path) -> CorpusError | None:
+    """Return why a folder cannot be looked over at all; None where it can be tried."""
+    try:
+        check_place(Path(folder))
+    except CorpusError as error:
+        return error
+    return None
 
 
 def advice(found: Diagnosis) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -268,13 +269,44 @@ def test_a_warning_is_said_once(home: Path, page: AppTest, tmp_path: Path) -> No
     assert "".join(caption.value for caption in page.caption).count("on both sides") == 1
 
 
-def test_a_folder_that_is_not_there(home: Path, page: AppTest, begun: list) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nowhere", "There is no folder {path}. Check the path."),
+        ("notes.txt", "{path} is a file, not a folder. Give the folder it lies in, or a zip"),
+        ("~nobody-of-that-name/x", "There is no folder {path}."),
+    ],
+)
+def test_a_folder_that_is_none_is_said_at_once(
+    home: Path, page: AppTest, begun: list, name: str, told: str
+) -> None:
+    """Guards a button that took any text for a folder, and a traceback for ~ and no user."""
+    (home / "notes.txt").write_text("x")
+    path = name if name.startswith("~") else str(home / name)
     page.session_state["train_music"] = words.FOLDER
-    page.session_state["train_path"] = str(home / "nowhere")
     page.run()
-    go(page).click().run()
-    assert plain(words.NO_FOLDER) in page.error[0].value
+    page.text_input(key="train_path").set_value(path).run()
+    assert not page.exception
+    assert [each.value.startswith(plain(told.format(path=path))) for each in page.error] == [True]
+    assert go(page).disabled
+    assert next(b for b in page.button if b.label == words.LOOK).disabled
+    page.text_input(key="train_path").set_value(str(asset_dir("data") / "starter")).run()
+    assert not page.error
+    assert not go(page).disabled
     assert begun == []
+
+
+def test_a_zip_archive_is_music_like_a_folder(home: Path, page: AppTest, begun: list) -> None:
+    """Guards an archive that was looked over, and then was no folder for Train."""
+    file = next((asset_dir("data") / "starter").glob("*.mid"))
+    with zipfile.ZipFile(home / "music.zip", "w") as archive:
+        archive.write(file, file.name)
+    page.session_state["train_music"] = words.FOLDER
+    page.run()
+    page.text_input(key="train_path").set_value(str(home / "music.zip")).run()
+    go(page).click().run()
+    assert not page.error
+    assert [order.music for order in begun] == [str(home / "music.zip")]
 
 
 def test_a_run_can_be_used_gone_on_with_and_removed(

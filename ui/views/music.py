@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,18 +52,22 @@ def music(room: TrainingRoom) -> None:
         return
     st.text_input(strings.PATH, key="train_path", help=strings.PATH_HELP)
     path = _path()
-    if st.button(strings.LOOK, key="train_look", icon=":material/search:", disabled=path is None):
+    refusal = None if path is None else room.refusal(str(path))
+    if refusal is not None:
+        st.error(f"{plain(refusal.message)} {plain(refusal.hint)}", icon=":material/error:")
+    lacks = path is None or refusal is not None
+    if st.button(strings.LOOK, key="train_look", icon=":material/search:", disabled=lacks):
         st.session_state["train_looked"] = path and str(path)
 
 
 def chosen(room: TrainingRoom) -> Chosen | None:
-    """Return the music that was chosen; None before there is any."""
+    """Return the music that was chosen; None before there is any, and for a path without."""
     state = st.session_state
     if state["train_music"] == strings.FILES:
         tray = room.runs.trays.of(visitor())
         return None if tray is None or not tray.names else _laid(tray)
     path = _path()
-    if path is None:
+    if path is None or room.refusal(str(path)) is not None:
         return None
     title = one_line(path.name or str(path), longest=_LONGEST_TITLE)
     is_shown = state.get("train_looked") == str(path)
@@ -79,7 +84,7 @@ def visitor() -> str:
 
 def _path() -> Path | None:
     given = (st.session_state.get("train_path") or "").strip()
-    return Path(given).expanduser() if given else None
+    return Path(os.path.expanduser(given)) if given else None  # Path's own raises for ~nobody
 
 
 def _laid(tray: Tray) -> Chosen:

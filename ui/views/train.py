@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from musicgen.errors import MusicgenError
-from musicgen.files import is_folder
 from musicgen.ui import launch
 from musicgen.ui import training_strings as strings
 from musicgen.ui.markup import plain
@@ -159,9 +158,6 @@ def _button(room: TrainingRoom, busy: RunView | None) -> None:
 def _go(room: TrainingRoom, wanted: Chosen) -> None:
     state = st.session_state
     state["train_notice"] = None
-    if not is_folder(wanted.folder):
-        state["train_notice"] = MusicgenError(strings.NO_FOLDER, hint=wanted.folder)
-        return
     from_model = state["train_begin"] == strings.A_MODEL
     size = None if from_model else state["train_size"]
     begin = strings.A_MODEL if size is None else strings.SIZES[size]
