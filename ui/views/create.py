@@ -17,6 +17,7 @@ from musicgen.ui.pieces import Piece
 from musicgen.ui.resources import Studio, studio
 from musicgen.ui.routes import VISITOR_COOKIE, is_visitor
 from musicgen.ui.state import Desk
+from musicgen.ui.views.about import about
 from musicgen.ui.views.card import quality
 from musicgen.ui.views.settings import settings
 from musicgen.ui.views.takes import act, comparison, drawer
@@ -232,6 +233,8 @@ def _facts(shared: Studio, piece: Piece) -> None:
     ending = strings.ENDINGS.get(take.finish_reason)
     remarks = [ending] if ending else []
     remarks += [plain(warning) for warning in take.warnings]
-    st.caption(facts)
+    with st.container(horizontal=True, vertical_alignment="center", key="made", gap="small"):
+        st.caption(facts, width="content")
+        about(shared, piece.model, key="about_take")
     if remarks:
         st.caption(strings.remarks(remarks))

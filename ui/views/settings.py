@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
+from musicgen.studio.models import TrainedModel
 from musicgen.ui import address, strings, take_strings
 from musicgen.ui.address import MAX_SEED, rounded
 from musicgen.ui.markup import one_line
@@ -16,6 +18,7 @@ from musicgen.ui.resources import Studio
 from musicgen.ui.state import Desk
 from musicgen.ui.training_strings import run_label
 from musicgen.ui.views import orders as orders_view
+from musicgen.ui.views.about import about
 from musicgen.ui.views.bar import take_in, write_down
 from musicgen.ui.views.upload import upload
 
@@ -41,7 +44,7 @@ def settings(studio: Studio, desk: Desk) -> None:
     )
     if from_midi():
         upload(studio, desk)
-    _model(studio)
+    is_chosen = _model(studio)
     st.slider(strings.LENGTH, *address.LENGTHS_S, step=5, format="%d s", key="length")
     st.slider(
         strings.VARIETY,
@@ -54,18 +57,27 @@ def settings(studio: Studio, desk: Desk) -> None:
     _button(studio, desk)
     with st.expander(strings.ADVANCED):
         _advanced()
+    if not is_chosen:
+        about(studio, None, key="about_model")
     write_down()
 
 
-def _model(studio: Studio) -> None:
-    """Let the visitor choose the model, where there is more than the studio's own."""
+def _model(studio: Studio) -> bool:
+    """Let the visitor choose the model, and say whether there is more than the studio's own."""
     trained = studio.training.models()
     names = {_OWN: one_line(studio.model, longest=60)}
     names |= {str(model.folder): one_line(model.title, longest=60) for model in trained}
     if st.session_state.get("model") not in names:
         st.session_state["model"] = _OWN  # another may have been removed
-    if not trained:
-        return
+    if trained:
+        with st.container(key="model_box", gap=None):
+            _model_box(names, trained)
+            about(studio, st.session_state["model"] or None, key="about_model")
+    return bool(trained)
+
+
+def _model_box(names: dict[str, str], trained: Sequence[TrainedModel]) -> None:
+    """Draw the choice; models of one name are told apart by their time."""
     said = Counter(names.values())
     for model in trained:
         name = names[str(model.folder)]
