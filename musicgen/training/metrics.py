@@ -32,6 +32,17 @@ def rewind(path: Path, step: int) -> None:
         path.write_bytes(b"".join(line for line in lines if _step_of(line) <= step))
 
 
+def last_step(path: Path) -> int:
+    """Return the last step that is told of; 0 where there is none.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    lines = path.read_bytes().splitlines(keepends=True) if is_file(path) else []
+    steps = [step for step in map(_step_of, lines) if step < math.inf]
+    return int(max(steps, default=0))
+
+
 def _step_of(line: bytes) -> float:
     """Return the step that a line tells of; infinite where it tells of none.
 

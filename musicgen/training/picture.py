@@ -10,9 +10,8 @@ import numpy as np
 from musicgen.figures import curves_png
 from musicgen.files import is_file, write_whole
 from musicgen.training.claim import unwritable
-from musicgen.training.run import METRICS
+from musicgen.training.run import METRICS, PICTURE
 
-PICTURE = "loss.png"
 _POINTS = 200
 
 

@@ -129,6 +129,14 @@ def _check_folder(run: Run, resume: bool) -> RunFacts | None:
             f"{run.folder} holds a run already.",
             hint="Add --resume to go on with it, or choose another folder.",
         )
+    lost = run.lost_steps() if resume else 0
+    if lost:
+        raise TrainingError(
+            f"The run in {run.folder} has done {lost:,} {'step' if lost == 1 else 'steps'}, but "
+            "its checkpoints are gone: there is nothing to go on from.",
+            hint=f"Put {run.checkpoints} back, or begin another run with its best model "
+            f"(--from {run.best}).",
+        )
     return facts
 
 

@@ -3,6 +3,7 @@
 run.json        settings and fingerprints, fixed
 corpus/         the events
 metrics.jsonl   one line a step, one a validation
+loss.png        a picture of them, drawn after the first checkpoint and now and then
 checkpoints/    step-…: the model and what it takes to go on; the newest two
 parent/         the model that it began with, if it did not begin with random weights
 best/           the model with the lowest held-out loss
@@ -48,6 +49,7 @@ LORA = "lora.safetensors"
 AVERAGE = "average.safetensors"
 STATE = "state.json"
 METRICS = "metrics.jsonl"
+PICTURE = "loss.png"
 KEPT_CHECKPOINTS = 2
 _STEP_FOLDER = re.compile(r"step-(\d{9})")
 
@@ -113,6 +115,11 @@ class Run:
         return self.folder / "corpus"
 
     @property
+    def checkpoints(self) -> Path:
+        """Where its checkpoints lie."""
+        return self.folder / "checkpoints"
+
+    @property
     def best(self) -> Path:
         """Where its best model lies."""
         return self.folder / "best"
@@ -159,6 +166,7 @@ class Run:
         self.rewrite(facts)
         try:
             (self.folder / METRICS).write_text("", encoding="utf-8")
+            (self.folder / PICTURE).unlink(missing_ok=True)  # of another run: see `lost_steps`
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
@@ -218,7 +226,7 @@ class Run:
         Raises:
             TrainingError: The folder cannot be written.
         """
-        folder = self.folder / "checkpoints" / f"step-{state.step:09d}"
+        folder = self.checkpoints / f"step-{state.step:09d}"
         extra = {
             OPTIMIZER: tensors_to_bytes(optimizers.tensors(decoder)),
             STATE: configio.to_json(state).encode(),
@@ -305,6 +313,22 @@ class Run:
             )
         return None
 
+    def lost_steps(self) -> int:
+        """Return how many steps a run has done whose checkpoints are gone; 0 if none are missing.
+
+        A run that was killed before its first checkpoint has lost none: it has metrics, and maybe
+        a best model, but no picture, for that is drawn after the first checkpoint.
+
+        Raises:
+            TrainingError: The metrics cannot be read.
+        """
+        if not is_file(self.folder / PICTURE) or self._checkpoints():
+            return 0
+        try:
+            return metrics.last_step(self.folder / METRICS)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
     def mend(self) -> None:
         """Remove what a killed process left half written, and put back what it was replacing.
 
@@ -316,13 +340,14 @@ class Run:
         except OSError as error:
             raise unwritable(self.folder, error) from error
         remove_partial(self.folder, "best")
-        remove_partial(self.folder / "checkpoints", "step-*")
+        remove_partial(self.checkpoints, "step-*")
 
     def _checkpoints(self) -> list[Path]:
-        parent = self.folder / "checkpoints"
-        if not is_folder(parent):
+        if not is_folder(self.checkpoints):
             return []
-        return sorted(path for path in parent.iterdir() if _STEP_FOLDER.fullmatch(path.name))
+        return sorted(
+            path for path in self.checkpoints.iterdir() if _STEP_FOLDER.fullmatch(path.name)
+        )
 
 
 def _read(folder: Path, recipe: TrainingRecipe, device: torch.device, parent: Path) -> Resumed:

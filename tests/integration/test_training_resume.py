@@ -81,6 +81,37 @@ def test_a_refused_folder_leaves_no_run(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["music"]
 
 
+@pytest.mark.parametrize("left", ["nothing", "a folder", "a half"])
+def test_a_run_whose_checkpoints_are_gone_is_not_begun_anew(
+    music: Path, unbroken: Path, tmp_path: Path, left: str
+) -> None:
+    """Guards a resume that began from nothing and put its model in the place of the best one."""
+    run = Path(shutil.copytree(unbroken, tmp_path / "run"))
+    shutil.rmtree(run / "checkpoints")
+    if left != "nothing":
+        (run / "checkpoints").mkdir()
+    if left == "a half":
+        (run / "checkpoints" / ".step-000000024.x").mkdir()
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with pytest.raises(TrainingError, match="done 24 steps, but its checkpoints are gone") as told:
+        list(train(music, run, None, device="cpu", resume=True))
+    assert "--from" in told.value.hint
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_that_never_saved_begins_anew(music: Path, unbroken: Path, tmp_path: Path) -> None:
+    """What a run leaves that is killed after a validation, before its first checkpoint."""
+    run = Path(shutil.copytree(unbroken, tmp_path / "run"))
+    shutil.rmtree(run / "checkpoints")
+    (run / "loss.png").unlink()
+    steps = [
+        event.step
+        for event in train(music, run, None, device="cpu", resume=True)
+        if isinstance(event, StepDone)
+    ]
+    assert steps == list(range(1, 25))
+
+
 @pytest.mark.parametrize(
     "line", [b"5", b"[1]", b'{"step": null}', b"\xff\xfe\x00\x80", b"\0" * 4096, b'{"step": 25}\n']
 )
