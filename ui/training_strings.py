@@ -197,6 +197,11 @@ def files(number: int) -> str:
     return "1 file" if number == 1 else f"{number:,} files"
 
 
+def files_given(number: int) -> str:
+    """Say a number of files of which it is not known how many are used."""
+    return f"{files(number)} given"
+
+
 def laid(title: str, n_bytes: int) -> str:
     """Say what was taken in.
 

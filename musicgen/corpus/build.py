@@ -6,6 +6,7 @@ T events   K attributes
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from musicgen.corpus.groups import Sorted, sort_out
 from musicgen.corpus.music import Music
 from musicgen.corpus.report import CorpusReport, Piece, Refusal
 from musicgen.corpus.scan import ScannedPiece, scan_sources
-from musicgen.corpus.sources import OTHER_FILE, Source, find_sources
+from musicgen.corpus.sources import Source, find_sources
 from musicgen.corpus.split import folder_sides, split_by_folders, split_by_music
 from musicgen.corpus.words import told_reasons
 from musicgen.errors import CorpusError, NoUsableFilesError
@@ -72,7 +73,12 @@ def list_music(root: Path) -> list[Path]:
 
 
 def build_corpus(
-    root: Path, folder: Path, tokenizer: Tokenizer, *, n_workers: int | None = None
+    root: Path,
+    folder: Path,
+    tokenizer: Tokenizer,
+    *,
+    skip: Path | None = None,
+    n_workers: int | None = None,
 ) -> Iterator[ScanProgress | store.Corpus]:
     """Make the corpus of the MIDI files under `root`; yield progress, then the corpus.
 
@@ -82,13 +88,17 @@ def build_corpus(
         root: Folder of MIDI files, at any depth, or a zip archive of them.
         folder: Where the corpus is written.
         tokenizer: How music becomes events.
+        skip: What is no music of `root`, should it lie there: the run's folder, say. None for
+            `folder` alone.
         n_workers: Processes that read; None for one a core.
 
     Raises:
         CorpusError: The folder cannot be read or written.
         NoUsableFilesError: Not one file can be trained on.
     """
-    found = find_sources(root, skip=folder)
+    # A run that lies among its music (`-o .`) takes nothing away but the corpus.
+    is_root = skip is None or os.path.realpath(skip) == os.path.realpath(root)
+    found = find_sources(root, skip=folder if is_root else skip)
     source = _source_fingerprint(found.music)
     before = store.open_corpus(folder)
     if (
@@ -98,7 +108,7 @@ def build_corpus(
     ):
         yield before
         return
-    refused = [refusal for refusal in found.refused if refusal.code != OTHER_FILE]
+    refused = list(found.refused)
     pieces: list[_Scanned] = []
     with store.spool(folder, tokenizer.n_attributes) as spool:
         for done, scanned in enumerate(
@@ -151,7 +161,7 @@ def _write(
         listed += _listed(spool, chosen, name, tokenizer)
     report = CorpusReport(
         pieces=tuple(listed),
-        refused=tuple(sorted(refused, key=lambda refusal: refusal.path)),
+        refused=tuple(sorted(refused, key=lambda refusal: refusal.path.split("/"))),
         split_rule=split.rule,
         warnings=across_warnings(found, names, own),
     )

@@ -150,7 +150,7 @@ def look_ahead(
         else:
             tokenizer = parent.tokenizer
         corpus = None
-        for found in build_corpus(Path(folder), run.corpus_folder, tokenizer):
+        for found in build_corpus(Path(folder), run.corpus_folder, tokenizer, skip=run.folder):
             if isinstance(found, Corpus):
                 corpus = found
             else:

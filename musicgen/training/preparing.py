@@ -98,7 +98,7 @@ def _prepare(
     else:
         tokenizer = yield from run_tokenizer(folder, run, recipe)
     corpus = None
-    for found in build_corpus(folder, run.corpus_folder, tokenizer):
+    for found in build_corpus(folder, run.corpus_folder, tokenizer, skip=run.folder):
         if isinstance(found, Corpus):
             corpus = found
         yield found

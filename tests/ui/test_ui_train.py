@@ -176,6 +176,24 @@ def test_files_become_an_order(
     assert len(list(Path(begun[1].music).iterdir())) == 3
 
 
+def test_a_run_is_called_after_the_files_that_are_used(
+    home: Path, page: AppTest, begun: list, tables: list[list[dict]]
+) -> None:
+    """Guards "10 files" as the name of a run that used six."""
+    files = sorted((asset_dir("data") / "starter").glob("*.mid"))[:3]
+    given = [(file.name, file.read_bytes(), "audio/midi") for file in files]
+    page.run()
+    page.file_uploader[0].set_value([*given, ("page.mid", b"not music", "audio/midi")]).run()
+    assert len(tables[-1]) == 4
+    assert "**4 files**" in "".join(caption.value for caption in page.caption)
+    go(page).click().run()
+    assert begun[-1].title.startswith("3 files · ")
+    # Before it is looked over nobody knows.
+    page.session_state["train_seen"] = None
+    go(page).click().run()
+    assert begun[-1].title.startswith("4 files given · ")
+
+
 def test_a_reload_finds_what_was_laid(
     home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch, tables: list[list[dict]]
 ) -> None:

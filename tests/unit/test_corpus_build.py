@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 
 from musicgen.assets import asset_dir
-from musicgen.corpus import Corpus, ScanProgress, build_corpus
+from musicgen.corpus import KEPT, Corpus, Diagnosis, ScanProgress, build_corpus, diagnose
 from musicgen.corpus import split as splitting
+from musicgen.corpus.words import told_reasons
 from musicgen.errors import CorpusError, NoUsableFilesError
 from musicgen.tokens import get_tokenizer
 
 STARTER = sorted((asset_dir("data") / "starter").glob("*.mid"))
 
 
-def build(root: Path, folder: Path, **options: int) -> Corpus:
+def build(root: Path, folder: Path, **options: Any) -> Corpus:
     *progress, corpus = build_corpus(root, folder, get_tokenizer(), **options)
     assert isinstance(corpus, Corpus)
     assert all(isinstance(found, ScanProgress) for found in progress)
@@ -56,9 +57,41 @@ def test_every_file_left_out_has_a_reason(tmp_path: Path) -> None:
     (root / "empty.mid").write_bytes(b"")
     (root / "._good.mid").write_bytes(b"\0\5\x16\7")
     corpus = build(root, tmp_path / "corpus")
-    assert [r.path for r in corpus.report.refused] == ["empty.mid", "page.mid"]
+    assert [r.path for r in corpus.report.refused] == ["._good.mid", "empty.mid", "page.mid"]
     assert all(r.code and r.message for r in corpus.report.refused)
-    assert "2 files left out" in corpus.report.sentence()
+    assert "3 files left out" in corpus.report.sentence()
+
+
+def test_a_look_over_and_the_corpus_count_the_same_files(tmp_path: Path) -> None:
+    """Guards "4 left out" above a run that said 3: a notes.txt was in one count alone."""
+    root = lay(tmp_path / "music", "good.mid", "better.mid")
+    (root / "page.mid").write_text("not music")
+    (root / "notes.txt").write_text("not music either")
+    (root / "deep").mkdir()
+    (root / "deep" / "empty.mid").write_bytes(b"")
+    report = build(root, tmp_path / "corpus").report
+    *_, found = diagnose(root)
+    assert isinstance(found, Diagnosis)
+    out = {code: count for code, count in found.by_code().items() if code != KEPT}
+    assert report.refused_by_code() == out
+    reasons = told_reasons(out)
+    assert f"3 files left out: {reasons}." in report.sentence()
+    assert any(f"3 left out: {reasons}." in sentence for sentence in found.summary())
+
+
+@pytest.mark.parametrize("where", ["run", "."])
+def test_a_run_among_its_music_is_no_music(tmp_path: Path, where: str) -> None:
+    """Guards files of the run (`train . -o run`) that were counted among those left out."""
+    root = lay(tmp_path / "music", "good.mid", "better.mid")
+    run = root / where
+    (run / "samples").mkdir(parents=True, exist_ok=True)
+    (run / "corpus").mkdir()
+    (run / "corpus" / "old.txt").write_text("{}")
+    if where != ".":
+        (run / "run.json").write_text("{}")
+    report = build(root, run / "corpus", skip=run).report
+    assert sorted(piece.path for piece in report.pieces) == ["better.mid", "good.mid"]
+    assert report.refused == ()
 
 
 def test_copies_never_straddle_the_split(tmp_path: Path) -> None:

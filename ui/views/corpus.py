@@ -46,6 +46,13 @@ def corpus_table(room: TrainingRoom, folder: str, *, begins_new: bool) -> None:
         st.info(plain(advice), icon=":material/lightbulb:")
 
 
+def looked_over(folder: str) -> Diagnosis | None:
+    """Return what was found in a folder as it is; None where this page has not looked it over."""
+    state, found = st.session_state.get("train_seen") or (None, None)
+    is_of_it = state == (folder, _changed_ns(folder)) and not isinstance(found, MusicgenError)
+    return found if is_of_it else None
+
+
 def lines_of(found: Diagnosis) -> list[dict[str, Any]]:
     """Return what is told of each file; what somebody may want to mend comes first."""
     lines = sorted(found.files, key=lambda line: line.is_kept)[:_MOST_LINES]

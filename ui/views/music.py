@@ -17,6 +17,7 @@ from musicgen.ui.components.inlet import inlet
 from musicgen.ui.markup import one_line, plain
 from musicgen.ui.routes import VISITOR_COOKIE, is_visitor
 from musicgen.ui.training import TrainingRoom
+from musicgen.ui.views.corpus import looked_over
 from musicgen.ui.views.given import bytes_of, let_go
 
 _LONGEST_TITLE = 60
@@ -88,10 +89,20 @@ def _path() -> Path | None:
 
 
 def _laid(tray: Tray) -> Chosen:
+    """Return what was laid down, called after what is used of it, where that is known."""
+    if len(tray.names) == 1:
+        title = _given(tray)
+    else:
+        found = looked_over(str(tray.music))
+        n_used = 0 if found is None else sum(line.is_kept for line in found.files)
+        title = strings.files(n_used) if n_used else strings.files_given(len(tray.names))
+    return Chosen(folder=str(tray.music), title=title, is_shown=not tray.is_begun)
+
+
+def _given(tray: Tray) -> str:
     n_files = len(tray.names)
     title = tray.names[0] if n_files == 1 else strings.files(n_files)
-    title = one_line(title, longest=_LONGEST_TITLE)
-    return Chosen(folder=str(tray.music), title=title, is_shown=not tray.is_begun)
+    return one_line(title, longest=_LONGEST_TITLE)
 
 
 def _upload(room: TrainingRoom) -> None:
@@ -116,7 +127,7 @@ def _upload(room: TrainingRoom) -> None:
     if tray is None or not tray.names:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="train_tray"):
-        title = plain(_laid(tray).title, longest=40)
+        title = plain(_given(tray), longest=40)
         st.caption(strings.laid(title, tray.n_bytes), width="stretch")
         if st.button(
             strings.CLEAR,
