@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 _LOADING_S: Final = 0.5
 """Code that was compiled before is there by then; a machine that compiles it takes longer."""
 _MEANWHILE: Final = (
-    "Torch made this take while the faster engine was compiled, which happens once on a machine. "
-    "With that engine its seed makes other music; its recipe makes this one again."
+    "This take was made by the slower engine, torch, while the faster one was compiled, which "
+    "happens once on a machine. The faster one makes other music of its seed; the recipe in its "
+    "file makes this take again."
 )
 
 
