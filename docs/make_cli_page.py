@@ -17,7 +17,8 @@ This page is written by `python docs/make_cli_page.py` from the program's own he
 
 Results go to stdout, progress and errors to stderr. Every command takes `--json`. Exit codes:
 0 done, 1 an error that the sentence on stderr explains, 2 wrong usage, 130 interrupted by Ctrl-C.
-With `--json` an error is on stdout too: `{"ok": false, "error": {"code", "message", "hint"}}`;
+With `--json` an error is on stdout too: `{"ok": false, "error": {"code", "message", "hint"}}`
+(wrong usage has the code `usage`);
 where takes were finished before it, they are kept, and `takes` beside `error` tells them.
 A name that begins with a dash is given after `--` or as `./-name.mid`.
 The folder for what `-o` names is made if it is missing, once there is something to write; that it

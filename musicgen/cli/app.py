@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import signal
 import sys
 from typing import Annotated, NoReturn
@@ -29,11 +30,13 @@ from musicgen.cli import (
 )
 from musicgen.cli.console import EXIT_ERROR, EXIT_INTERRUPTED, Console
 from musicgen.cli.streams import LostOutputError, discard, prepare_streams
+from musicgen.cli.usage import JSON, Commands
 from musicgen.errors import MusicgenError
 from musicgen.files import reason, way_out
 
 app = typer.Typer(
     name="musicgen",
+    cls=Commands,
     help="A studio for symbolic music: generate, continue, see and train. Notes, not audio.",
     no_args_is_help=True,
     add_completion=False,
@@ -82,6 +85,7 @@ def main() -> None:
     prepare_streams()
     _collect_seldom()
     try:
+        _check_folder()
         app()
     except KeyboardInterrupt:
         _leave_interrupted()
@@ -98,6 +102,21 @@ def main() -> None:
         sentence = f"The output cannot be written: {reason(error)}."
         hint = way_out(error, "Let stdout go to a place that can be written.")
         Console(as_json=False).error(MusicgenError(sentence, hint=hint))
+        sys.exit(EXIT_ERROR)
+
+
+def _check_folder() -> None:
+    """End where the current folder was deleted: libraries end there by sentences of their own."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        Console(as_json=JSON in sys.argv).error(
+            MusicgenError(
+                "The folder you are in is gone: it was deleted or replaced.",
+                hint="Change to another folder (or to the new one of that name) and try again.",
+                code="folder-gone",
+            )
+        )
         sys.exit(EXIT_ERROR)
 
 

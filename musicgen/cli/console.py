@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import typer
@@ -109,7 +109,17 @@ class Console:
         if self.kept:
             self.note(self.how_to_go_on)
         if self.as_json:
-            typer.echo(json.dumps({"ok": False, "error": error.as_dict(), **self.kept}))
+            print_error(error, self.kept)
+
+
+def print_error(error: MusicgenError, kept: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Write an error to stdout, for programs.
+
+    Args:
+        error: What went wrong.
+        kept: What is done already and stays.
+    """
+    typer.echo(json.dumps({"ok": False, "error": error.as_dict(), **kept}))
 
 
 class SilentConsole(Console):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -139,7 +140,7 @@ def test_the_last_seed_must_fit_too(tmp_path):
         ),
         (
             ["attention", "x", "-o", "y.png", "--layer", "a"],
-            "'a' is not a whole number from 0 to 10000",
+            "'a' is not a whole number from 1 to 10000",
         ),
         (["attention", "x", "-o", "y.png", "--seconds", "0"], "0 is out of range: above 0 to"),
         (["continue", "x", "-o", "y", "--prompt-seconds", "a"], "'a' is not a number above 0 to"),
@@ -174,6 +175,70 @@ def test_what_is_missing_or_unknown_is_exit_2(args):
     result = run(*args)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "words", "place"),
+    [
+        (["generate", "--json"], "Missing option", "musicgen generate"),
+        (["info", "--json"], "Missing argument", "musicgen info"),
+        (["info", "--json", "--nonsense"], "--nonsense", "musicgen info"),
+        (["generate", "-o", "x.wav", "--json"], "MIDI file", "musicgen generate"),
+        (["data", "fetch", "--json"], "Missing argument", "musicgen data fetch"),
+        (["data", "nonsense", "--json"], "nonsense", "musicgen data"),
+        (["nonsense", "--json"], "nonsense", "musicgen"),
+        (["--nonsense", "--json"], "--nonsense", "musicgen"),
+        (["--", "--nonsense", "--json"], "--nonsense", "musicgen"),
+    ],
+)
+def test_wrong_usage_is_told_to_programs_too(args, words, place):
+    """Guards `generate --json`, which printed nothing where docs/cli.md promises an error."""
+    result = CliRunner().invoke(app, args, prog_name="musicgen")
+    assert result.exit_code == 2, result.output
+    (line,) = result.stdout.splitlines()
+    told = json.loads(line)
+    assert told["ok"] is False
+    assert told["error"]["code"] == "usage"
+    assert words in told["error"]["message"]
+    assert f"'{place} --help'" in told["error"]["hint"]
+    assert words in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("args", [["corpus", "."], ["info", "x.mid", "--json"], ["generate"]])
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody delete the current folder")
+def test_a_current_folder_that_is_gone_is_a_sentence(tmp_path, args):
+    """Guards a traceback of posixpath, and a library's "FATAL ERROR" with the exit code 2."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); from musicgen.cli.app import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], cwd=gone, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The folder you are in is gone")
+    assert done.stderr.count("\n") == 2
+    if "--json" in args:
+        assert json.loads(done.stdout)["error"]["code"] == "folder-gone"
+
+
+def test_ctrl_c_while_the_program_is_imported_is_no_traceback():
+    """Guards the import's traceback for who changes their mind in the first tenth of a second."""
+    code = (
+        "import sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'musicgen.cli.console':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from musicgen.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_console_script_begins_where_ctrl_c_is_taken(root):
+    assert 'musicgen = "musicgen.__main__:main"' in (root / "pyproject.toml").read_text()
 
 
 def test_no_command_shows_the_help():

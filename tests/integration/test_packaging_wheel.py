@@ -99,7 +99,7 @@ def test_its_metadata_names_program_licence_and_python(wheel):
         points = archive.read(metadata_name.replace("METADATA", "entry_points.txt")).decode()
     assert metadata["Requires-Python"] == ">=3.10"
     assert metadata["License-Expression"] == "MIT"
-    assert "musicgen = musicgen.cli.app:main" in points
+    assert "musicgen = musicgen.__main__:main" in points
     needed = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
     assert any(line.startswith("torch") and "<2.14" in line for line in needed)
 
