@@ -79,6 +79,9 @@ div:has(> .st-key-pages) { display: contents; } /* what is not seen needs no gap
 .quality td:nth-child(2) { font-weight: 600; text-align: right; white-space: nowrap; }
 .quality td:nth-child(3) { width: 34%; }
 .quality td:nth-child(4) { opacity: .78; white-space: nowrap; }
+.quality-more summary { cursor: pointer; padding: .35rem 0; font-size: .9rem; }
+.quality th { width: 17rem; }
+.quality.rank th { width: auto; }
 .quality.rank thead { position: static; clip-path: none; }
 .quality.rank td { text-align: right; width: auto; font-weight: 400; }
 .quality .out td:last-child { font-weight: 600; }

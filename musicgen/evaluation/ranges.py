@@ -46,6 +46,11 @@ class RangedFigure:
         """Whether the value lies between the percentiles."""
         return self.value is not None and self.low <= self.value <= self.high
 
+    @property
+    def can_be_outside(self) -> bool:
+        """Whether there are values outside: a share that is usual from 0 to 1 tells nothing."""
+        return not (self.words.is_share and self.low <= 0.0 and self.high >= 1.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranges:

@@ -20,6 +20,11 @@ class FigureWords:
     form: str
     factor: float = 1.0
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it lies between 0 and 1, and is written in per cent."""
+        return self.form.endswith("%")
+
     def written(self, value: float | None) -> str:
         """Return a value as it is written; None is one that a piece has too few notes for."""
         return "none" if value is None else self.form.format(value * self.factor)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from musicgen.errors import MusicgenError
 from musicgen.ui import card_strings as strings
 from musicgen.ui.markup import one_line, plain
+from musicgen.ui.roll_strings import clock
 
 if TYPE_CHECKING:
     from musicgen.evaluation import RangedFigure
+    from musicgen.evaluation.copies import SharedPassage, Yardstick
     from musicgen.pipeline.quality import QualityCard
     from musicgen.ui.cards import Cards
     from musicgen.ui.pieces import Piece
+
+_RECORDING: Final = "MID--AUDIO"  # part of every file name in MAESTRO
 
 
 def quality(cards: Cards, piece: Piece, others: Sequence[Piece] = ()) -> None:
@@ -49,16 +53,30 @@ def quality(cards: Cards, piece: Piece, others: Sequence[Piece] = ()) -> None:
 
 def _table(card: QualityCard) -> Iterator[str]:
     """Yield HTML of numbers and our own words alone."""
-    ranges = card.ranges
-    inside = strings.INSIDE.format(
-        inside=sum(figure.is_inside for figure in ranges.figures), all=len(ranges.figures)
-    )
-    yield f'<table class="quality"><caption>{escape(inside)}</caption><thead><tr>'
+    figures = _telling(card)
+    inside = sum(figure.is_inside for figure in figures)
+    caption = strings.INSIDE.format(inside=inside, all=len(figures))
+    first = [each for each in figures if each.name in strings.ALWAYS or not each.is_inside]
+    rest = [each for each in figures if each not in first]
+    yield from _rows(first, f"<caption>{escape(caption)}</caption>")
+    if rest:
+        more = escape(strings.MORE.format(n=len(rest)))
+        yield f'<details class="quality-more"><summary>{more}</summary>'
+        yield from _rows(rest, "")
+        yield "</details>"
+
+
+def _telling(card: QualityCard) -> list[RangedFigure]:
+    """Return the figures that can be unusual: one that cannot is no figure to list or to count."""
+    return [figure for figure in card.ranges.figures if figure.can_be_outside]
+
+
+def _rows(figures: Sequence[RangedFigure], caption: str) -> Iterator[str]:
+    yield f'<table class="quality">{caption}<thead><tr>'
     yield "".join(f'<th scope="col">{escape(name)}</th>' for name in strings.COLUMNS)
     yield "</tr></thead><tbody>"
-    for figure in ranges.figures:
-        if figure.name in strings.ALWAYS or not figure.is_inside:
-            yield from _row(figure)
+    for figure in figures:
+        yield from _row(figure)
     yield "</tbody></table>"
 
 
@@ -67,7 +85,7 @@ def _ranking(ranked: Sequence[tuple[Piece, QualityCard]]) -> Iterator[str]:
     yield "".join(f'<th scope="col">{escape(name)}</th>' for name in strings.RANK_COLUMNS)
     yield "</tr></thead><tbody>"
     for place, (piece, card) in enumerate(ranked, start=1):
-        figures = card.ranges.figures
+        figures = _telling(card)
         inside = f"{sum(figure.is_inside for figure in figures)} / {len(figures)}"
         passage = None if card.copies is None else card.copies.passage
         shared = strings.NONE if passage is None else passage.notes
@@ -121,4 +139,21 @@ def _sentences(card: QualityCard) -> Iterator[str]:
     elif card.copies.passage is None:
         yield strings.NO_COPIES
     else:
-        yield strings.COPIES + one_line(card.copies.verdict, longest=600)
+        yield _copy(card.copies.passage, card.copies.yardstick)
+
+
+def _copy(passage: SharedPassage, yardstick: Yardstick | None) -> str:
+    """Say what a passage is shared with; a recording's file name tells nobody anything."""
+    is_recording = _RECORDING in passage.piece
+    told = strings.COPIES.format(
+        notes=passage.notes,
+        seconds=passage.seconds,
+        at=clock(passage.take_start_s),
+        piece=strings.A_RECORDING if is_recording else one_line(passage.piece, longest=80),
+        piece_at=clock(passage.piece_start_s),
+    )
+    if yardstick is None:
+        return told + strings.NO_YARDSTICK
+    is_copy, is_much = (passage.notes > n for n in (yardstick.notes_max, yardstick.notes_95))
+    beside = strings.COPIED if is_copy else strings.MUCH if is_much else strings.AS_OTHERS
+    return told + beside.format(most=yardstick.notes_max, usually=yardstick.notes_95)
