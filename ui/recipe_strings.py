@@ -49,6 +49,12 @@ def used(*, seconds: float, of: float) -> str:
     return f"Of its {clock(of)} the first {clock(seconds)} are used."
 
 
+def outside_keys(notes: int) -> str:
+    """Say that notes of a file lie below or above all keys of a piano."""
+    what = "note lies" if notes == 1 else "notes lie"
+    return f"{notes:,} {what} outside a piano's keys; the model has hardly met such."
+
+
 def repaired(count: int) -> str:
     """Say that a file was repaired, in so many places."""
     return f"{count} things in the file were repaired"

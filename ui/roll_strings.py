@@ -46,7 +46,7 @@ ROLL: Final = {
         ["?", "this list"],
     ],
     "keysMouse": "With a mouse: drag to move, Ctrl and the wheel to zoom, Shift and the wheel to "
-    "move; click a note, or the ground to move the playhead.",
+    "move; click a note, or an empty place to move the playhead.",
     "way": "Ask",
     "from": "what it looked at",
     "to": "who looked at it",
@@ -84,17 +84,18 @@ ROLL: Final = {
     "moreMaps": "Maps and habits",
     "fewerMaps": "Less",
     "toLab": "The numbers of head {head} step by step, in the attention lab",
-    "shade": "Squares show",
-    "shadeMaps": "their maps",
-    "shadeHelp": "Shade the overview by",
-    "habits": "Habits of the heads of layer {layer}",
+    "shade": "In each square",
+    "shadeMaps": "a small map",
+    "shadeHelp": "In each square: a small map of the head, or how much of its attention falls on",
+    "habits": "Habits of the heads of layer {layer}, right after each note",
     "telling": "Layer {layer} is shown first, since its heads differ most from one another. What "
     "they look at most: {kinds}.",
     "notesAll": "all {n} notes that it heard",
     "notesPart": "{n} notes, {from} to {to}, as many as the model sees at once",
-    "habitsHelp": "Measured over {which}: how much of a head’s attention falls on events of a "
-    "kind, on average; what is further above chance stands out more. Chance is what a head would "
-    "give that looks at everything before it alike. Kinds overlap: rows need not sum to 100%.",
+    "habitsHelp": "Measured right after each note, which a head can look at itself by then, over "
+    "{which}: how much of a head’s attention falls on events of a kind, on average; what is "
+    "further above chance stands out more. Chance is what a head would give that looks at "
+    "everything before it alike. Kinds overlap: rows need not sum to 100%.",
     "chance": "chance",
     "kinds": {
         "first": "first event of all",
@@ -110,8 +111,8 @@ ROLL: Final = {
     "mapOf": "Layer {layer}, {heads}",
     "mapOfAll": "All layers, {heads}",
     "byEvents": "events",
-    "byBars": "means by bar",
-    "bySpans": "means by {s} s",
+    "byBars": "averages by bar",
+    "bySpans": "averages over {s} s",
     "mapAxes": "Rows look, columns are looked at",
     "mapHelp": "Arrow keys move the crosshair, Enter chooses its note, plus and minus zoom.",
     "mapAt": "{note} looks at {other}: {share}",

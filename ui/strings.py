@@ -39,6 +39,7 @@ DRUMS_ONLY_YET: Final = (
     "There is nothing but drums in what is used of this file, and the model does not hear them: "
     "use more of it."
 )
+USED: Final = "Used: {title}"
 REMOVE: Final = "Remove"
 REMOVE_HELP: Final = "Take this file off the page"
 USE_FIRST: Final = "Use the first … seconds"
@@ -133,7 +134,7 @@ ROLL: Final = {
     "pedal": "pedal",
     "here": "new music →",
     "examples": "Listen first",
-    "hint": "Choose a note for its attention, or press the ground to move the playhead.",
+    "hint": "Choose a note for its attention, or click an empty place to move the playhead.",
     "hintLive": "Notes appear as they are made.",
     "composing": "Composing",
     "queued": "Waiting: place {place} in the queue.",
@@ -214,10 +215,22 @@ def file_facts(*, notes: int, seconds: float) -> str:
     return f"{note_count(notes)} · {clock(seconds)}"
 
 
-def take_facts(*, notes: int, seconds: float, seed: int, model: str, rate: float) -> str:
-    """Say how a take was made."""
-    speed = f" · {rate:.0f} notes a second" if rate > 0 else ""
-    return f"{note_count(notes)} · {clock(seconds)} · seed {seed} · model {model}{speed}"
+def take_facts(*, notes: int, seconds: float, seed: int, model: str, made_s: float | None) -> str:
+    """Say how a take was made.
+
+    Args:
+        notes: In all of it.
+        seconds: Its length.
+        seed: What it was made with.
+        model: What its model is called, escaped.
+        made_s: In what time it was made; None where that is not known.
+    """
+    facts = f"{note_count(notes)} · {clock(seconds)} · seed {seed} · model {model}"
+    if made_s is None:
+        return facts
+    return (
+        f"{facts} · made in {made_s:.0f} s" if made_s >= 10 else f"{facts} · made in {made_s:.1f} s"
+    )
 
 
 def remarks(sentences: list[str]) -> str:

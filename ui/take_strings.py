@@ -85,8 +85,9 @@ VERSUS: Final = {
     "preferred": "You preferred {letter}: {title}. The vote is kept with both takes.",
     "equal": "No difference, you said. The vote is kept with both takes.",
     "reveal": "Show without a vote",
-    "revealed": "Shown without a vote. To vote by ear alone, hide them and draw lots anew.",
-    "again": "Hide, and draw lots anew",
+    "revealed": "Shown without a vote. To vote by ear alone, hide both again: which is A may "
+    "change.",
+    "again": "Hide both again",
     "close": "Close",
     "lane": "{letter}, {title}",
     "mute": "One of the two has no sound: {title}.",
@@ -102,8 +103,9 @@ def damaged(count: int) -> str:
 
 def kept(*, count: int, megabytes: float, most: int, most_megabytes: int) -> str:
     """Say what is kept of a visitor who has a cookie."""
+    size = f"{megabytes:.1f} of" if megabytes >= 0.1 else f"{megabytes * 1024:.0f} KB of"
     return (
-        f"{count} of at most {most} takes, {megabytes:.1f} of {most_megabytes} MB, kept on the "
+        f"{count} of at most {most} takes, {size} {most_megabytes} MB, kept on the "
         "studio's computer for this browser. Beyond that the oldest without a star make room."
     )
 

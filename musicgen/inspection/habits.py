@@ -96,7 +96,7 @@ class Habits:
         width = "one event" if events < _FEW else f"about {events:.0f} events"
         if not said:
             return f"No habit among these: its attention is spread over {width}."
-        far = "" if np.isnan(back_s) else f", its notes {back_s:.1f} s back on average"
+        far = "" if np.isnan(back_s) else f", on average {back_s:.1f} s before the note"
         return f"{said[0].upper()}{said[1:]}. It gathers from {width} at a time{far}."
 
     def _said(self, layer: int, head: int, kind: str) -> str:

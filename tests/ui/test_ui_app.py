@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 
 import mido
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from musicgen.ui import resources, strings
+from musicgen.ui import recipe_strings, resources, strings
 from musicgen.ui.pieces import from_upload
 from musicgen.ui.shelf import Shelf
 from musicgen.ui.state import Desk
@@ -51,6 +52,7 @@ def test_generate_makes_a_take_with_its_seed(app):
     assert not app.exception
     assert not app.error
     assert "seed 42" in captions(app)
+    assert re.search(r"made in \d+\.\d s$", captions(app), re.MULTILINE)
     assert app.session_state["desk"].takes[0].take.seed == 42
 
 
@@ -122,6 +124,9 @@ def test_a_bad_upload_is_a_sentence_and_costs_nothing(app, music, name, data):
     assert not button(app, strings.CONTINUE).disabled
     assert "48 notes" in captions(app)
     assert "Still used: **good\\.mid**" in app.error[0].value, "two names stand there"
+    assert "Used: **good\\.mid** · 48 notes" in captions(app)
+    upload(app, "good.mid", music)
+    assert "Used:" not in captions(app)
 
 
 def test_only_the_part_that_is_used_is_remarked_upon(app, band):
@@ -130,6 +135,31 @@ def test_only_the_part_that_is_used_is_remarked_upon(app, band):
     assert "drum notes" in captions(app)
     app.slider(key="use").set_value(4).run()
     assert "drum notes" not in captions(app)
+
+
+def keys_file(*pitches: int, channel: int = 0) -> bytes:
+    """Return a MIDI file of keys one after the other."""
+    track = mido.MidiTrack()
+    for pitch in pitches:
+        track.append(mido.Message("note_on", note=pitch, channel=channel, time=0))
+        track.append(mido.Message("note_off", note=pitch, channel=channel, time=240))
+    stored = io.BytesIO()
+    mido.MidiFile(tracks=[track]).save(file=stored)
+    return stored.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pitches", "channel", "outside"),
+    [((10, 20, 60, 120, 127), 0, 4), ((21, 60, 108), 0, 0), ((10, 60), 9, 0), ((109,), 0, 1)],
+)
+def test_keys_that_no_piano_has_are_told(app, pitches, channel, outside):
+    """Guards: a file of which a piano could play nothing, taken without a word."""
+    upload(app, "wide.mid", keys_file(*pitches, channel=channel))
+    assert not app.exception
+    told = [each for each in captions(app).splitlines() if "outside a piano" in each]
+    assert len(told) == (1 if outside else 0)
+    if outside:
+        assert recipe_strings.outside_keys(outside) in told[0]
 
 
 def notes_file(*times_s: tuple[float, float], channel: int = 0) -> bytes:

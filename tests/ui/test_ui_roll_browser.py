@@ -261,7 +261,7 @@ def test_the_large_map_and_the_roll_point_at_each_other(page):
     page.wait_for_function(
         f"(name) => ({DEEP.format('.mg .status')}).textContent !== name", arg=name
     )
-    panel.get_by_role("button", name="means by bar").click()
+    panel.get_by_role("button", name="averages by bar").click()
     large.hover(position={"x": 120, "y": box["width"] * 0.6})
     caption.get_by_text(re.compile(r"bar \d+ gives \d+% of its attention to bar \d+")).wait_for()
     panel.get_by_role("button", name="events").click()

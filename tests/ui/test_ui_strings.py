@@ -77,6 +77,28 @@ def test_the_parts_of_a_piece_are_told_apart(names, new_track, before, said):
     assert len(set(found)) == len(found)
 
 
+def test_a_take_says_in_what_time_it_was_made():
+    """Guards: "1668 notes a second" under a piece, which looks like its tempo."""
+    facts = {"notes": 500, "seconds": 30.0, "seed": 1, "model": "piano"}
+    assert strings.take_facts(**facts, made_s=0.3).endswith("· made in 0.3 s")
+    assert strings.take_facts(**facts, made_s=12.4).endswith("· made in 12 s")
+    assert strings.take_facts(**facts, made_s=None).endswith("model piano")
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "said"), [(0.0, "0 KB of 32 MB"), (0.05, "51 KB of"), (0.1, "0.1 of 32 MB")]
+)
+def test_little_is_said_in_kilobytes(megabytes, said):
+    """Guards: "0.0 of 32 MB" of a take that is kept."""
+    assert said in take_strings.kept(count=1, megabytes=megabytes, most=64, most_megabytes=32)
+
+
+def test_habits_say_when_they_are_measured():
+    """Guards: a note that looks at itself, beside "when notes were written"."""
+    for name in ("habits", "habitsHelp"):
+        assert "right after each note" in roll_strings.ROLL[name]
+
+
 def test_colours_of_music_have_one_owner():
     """Guards: pictures of the command line in other colours than the studio's."""
     for css_text, root in ((roll._CSS, ".mg"), (versus._CSS, ".mg-versus")):

@@ -228,7 +228,7 @@ def _facts(shared: Studio, piece: Piece) -> None:
         seconds=take.seconds,
         seed=take.seed,
         model=plain((piece.model and shared.training.title(piece.model)) or take.model),
-        rate=take.events_per_s,
+        made_s=take.events / take.events_per_s if take.events_per_s > 0 else None,
     )
     ending = strings.ENDINGS.get(take.finish_reason)
     remarks = [ending] if ending else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from musicgen.errors import MusicgenError
@@ -17,6 +18,9 @@ from musicgen.ui.views.given import bytes_of, let_go, was_let_go
 from musicgen.ui.views.use import forget, lay, use
 
 _PROMPT_S = 30.0  # of a longer file this much is used unless the visitor says otherwise
+# The uploader goes on to show what could not be read, above the file that is used.
+_REFUSED = "<style>.st-key-upload .stFileChip { text-decoration: line-through; }</style>"
+_KEYS = (21, 108)  # A0 to C8
 _HARDLY_LONGER = 1.1  # times that: of such a file all is used, as its ending alone would be lost
 
 
@@ -38,13 +42,16 @@ def upload(studio: Studio, desk: Desk) -> None:
         told = [plain(error.message), plain(error.hint)]
         if whole is not None:
             told.append(strings.still_used(plain(whole.title, longest=40)))
+            st.html(_REFUSED)
         st.error(" ".join(told), icon=":material/error:")
     if whole is None or prompt is None:
         return
     whole_s = whole.preview.end_s
     facts = strings.file_facts(notes=len(whole.preview.notes), seconds=whole_s)
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
-        st.caption(f"**{plain(whole.title, longest=40)}** · {facts}", width="stretch")
+        title = f"**{plain(whole.title, longest=40)}**"
+        used = title if error is None else strings.USED.format(title=title)
+        st.caption(f"{used} · {facts}", width="stretch")
         st.button(
             strings.REMOVE,
             icon=":material/close:",
@@ -66,12 +73,23 @@ def _left_out(whole: Piece, prompt: Piece) -> None:
     told = [plain(warning) for warning in seen.warnings[seen.n_repairs :]]
     if prompt is not whole:
         told.append(recipe_strings.used(seconds=seen.end_s, of=whole.preview.end_s))
+    outside = outside_keys(prompt)
+    if outside:
+        told.append(recipe_strings.outside_keys(outside))
     told += repairs if len(repairs) == 1 else []
     if told:
         st.caption(strings.remarks([" ".join(told)]))
     if len(repairs) > 1:
         with st.expander(recipe_strings.repaired(len(repairs))):
             st.caption("  \n".join(repairs))
+
+
+def outside_keys(piece: Piece) -> int:
+    """Return how many of a piece's notes no piano has a key for; drums have none at all."""
+    notes, tracks = piece.preview.notes, piece.preview.tracks
+    is_drum = np.array([track.is_drum for track in tracks], dtype=bool)[notes.track]
+    is_outside = (notes.pitch < _KEYS[0]) | (notes.pitch > _KEYS[1])
+    return int((is_outside & ~is_drum).sum())
 
 
 def _uploaded(desk: Desk) -> None:

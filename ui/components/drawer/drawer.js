@@ -50,11 +50,17 @@ class Drawer {
     const [last] = told.removed;
     if (removed || (!before && last)) said.textContent = fill(say.removed, removed ?? last);
     else if (fresh) said.textContent = fill(gone.has(fresh.id) ? say.back : say.arrived, fresh);
-    else if (before && told.removed.length < before.removed.length) said.textContent = "";
+    else if (before && (told.removed.length < before.removed.length || this.isBegun(before))) said.textContent = "";
+  }
+
+  // Another file, or other music: what was said of the last take is news no more.
+  isBegun({ yours, making }) {
+    const { told } = this, old = new Set(making.map((job) => job.id));
+    return (told.yours?.id ?? null) !== (yours?.id ?? null) || told.making.some((job) => !old.has(job.id));
   }
 
   label() {
-    const { say, told } = this;
+    const { say, told } = this, count = told.takes.length + told.making.length + (told.yours ? 1 : 0);
     const starred = told.takes.filter((take) => take.star).length;
     this.find(".heading").textContent = say.takes;
     const undo = this.find("[data-do=undo]"), [last] = told.removed;
@@ -68,8 +74,8 @@ class Drawer {
     stars.textContent = `${say.starred} (${starred})`;
     stars.setAttribute("aria-pressed", !!this.onlyStarred);
     const all = this.find("[data-do=all]");
-    all.hidden = told.takes.length < 4;
-    all.textContent = this.everything ? say.strip : `${say.all} (${told.takes.length})`;
+    all.hidden = count < 4;
+    all.textContent = this.everything ? say.strip : `${say.all} (${count})`;
     all.setAttribute("aria-pressed", !!this.everything);
     this.find(".takes").setAttribute("aria-label", `${say.takes}. ${say.keys}`);
     this.find(".takes").toggleAttribute("data-all", !!this.everything);
