@@ -242,14 +242,21 @@ class TrainingRoom:
 
 
 def _beside(view: RunView, curve: Curve) -> dict[str, float | None]:
-    """Return figures that tell what a run's bits a note mean."""
+    """Return figures that tell what a run's bits a note mean.
+
+    Of fine-tuning that is the model it began with, on the same music; what the piano model reaches
+    on its own music tells nothing there.
+    """
+    from musicgen.studio.orders import PIANO
     from musicgen.studio.yardsticks import blind_bits, piano_bits
 
-    recipe = view.order.recipe
-    begins_blind = view.order.start_from is None and recipe.scheme == "piano"
+    begins_with, is_piano_scheme = view.order.start_from, view.order.recipe.scheme == "piano"
+    is_new, untouched = begins_with is None, curve.untouched_bits_per_note
     has_several = len(curve.bits_per_note) > 1
     return {
-        "blind": blind_bits() if begins_blind else None,
-        "first": curve.bits_per_note[0] if has_several else None,
-        "piano": piano_bits() if recipe.scheme == "piano" else None,
+        "blind": blind_bits() if is_new and is_piano_scheme else None,
+        "first": curve.bits_per_note[0] if has_several and untouched is None else None,
+        "piano": piano_bits() if is_new and is_piano_scheme else None,
+        "untouched": untouched if begins_with == PIANO else None,
+        "before": None if begins_with == PIANO else untouched,
     }

@@ -117,6 +117,8 @@ BOARD: Final = {
     "bitsBlind": "a blind guess: {n}",
     "bitsFirst": "this run's first look: {n}",
     "bitsPiano": "the piano model on its own music: {n}",
+    "bitsUntouched": "the piano model untouched: {n}",
+    "bitsBefore": "the model it began with: {n}",
     "left": "left",
     "speed": "events a second",
     "parameters": "parameters",

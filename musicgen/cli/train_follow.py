@@ -35,6 +35,8 @@ def follow_run(
         elif isinstance(event, training.Validated):
             kept = ", kept in best/" if event.is_kept else ""
             console.note(f"step {event.step:,}: {event.bits_per_note:.3f} bits a note{kept}")
+        elif isinstance(event, training.ParentMeasured):
+            console.note(f"{event.parent} as it is: {event.bits_per_note:.3f} bits a note")
         elif isinstance(event, training.Scanned):
             report |= {"pieces": event.n_pieces, "refused": event.n_refused}
             console.note(event.summary)

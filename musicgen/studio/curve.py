@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from musicgen.training.gain import UNTOUCHED
+
 MOST_POINTS = 300
 
 
@@ -19,6 +21,8 @@ class Curve:
         validated: Steps with a validation.
         held_out: Held-out loss there, in nats an event like the others.
         bits_per_note: The same in bits a note.
+        untouched_bits_per_note: Of the model that the run began with, on the same held-out music,
+            or None.
     """
 
     steps: tuple[int, ...]
@@ -26,12 +30,14 @@ class Curve:
     validated: tuple[int, ...]
     held_out: tuple[float, ...]
     bits_per_note: tuple[float, ...]
+    untouched_bits_per_note: float | None
 
 
 def read_curve(path: Path) -> Curve:
     """Return the curve of a run's metrics.jsonl; what is not a whole line yet is left out."""
     losses: list[tuple[int, float]] = []
     validated: list[tuple[int, float, float]] = []
+    untouched: float | None = None
     for line in _lines(path):
         try:
             told = json.loads(line)
@@ -40,6 +46,8 @@ def read_curve(path: Path) -> Curve:
             elif "validation_bits_per_note" in told:
                 loss, bits = told["validation_loss"], told["validation_bits_per_note"]
                 validated.append((int(told["step"]), float(loss), float(bits)))
+            elif UNTOUCHED in told:
+                untouched = float(told[UNTOUCHED])  # the last one, should the music have changed
         except (ValueError, TypeError, KeyError):
             continue  # a process that was killed may leave a part of a line
     width = -(-len(losses) // MOST_POINTS) or 1
@@ -50,6 +58,7 @@ def read_curve(path: Path) -> Curve:
         validated=tuple(step for step, _, _ in validated),
         held_out=tuple(round(loss, 4) for _, loss, _ in validated),
         bits_per_note=tuple(round(bits, 4) for _, _, bits in validated),
+        untouched_bits_per_note=None if untouched is None else round(untouched, 4),
     )
 
 

@@ -54,6 +54,21 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParentMeasured:
+    """The model that the run begins with has been looked at on the held-out windows, untouched.
+
+    Told once each time that the run begins or goes on; measured once.
+
+    Attributes:
+        parent: Its name.
+        bits_per_note: Of it.
+    """
+
+    parent: str
+    bits_per_note: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryStepDown:
     """Memory ran out; the same step is taken again in smaller parts, the batch stays as it is.
 
@@ -182,6 +197,7 @@ class Finished:
 TrainingEvent = (
     Scanned
     | Planned
+    | ParentMeasured
     | MemoryStepDown
     | StepDone
     | Validated

@@ -10,6 +10,8 @@ from musicgen.training.plan import Plan
 from musicgen.training.validating import look, validation_windows
 
 CARD = "README.md"
+UNTOUCHED = "parent_bits_per_note"
+"""Name of the figure in the metrics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +64,38 @@ class Gain:
         )
 
 
+def untouched_bits(plan: Plan) -> float | None:
+    """Return the bits a note of the model that a run begins with, on the run's held-out music.
+
+    It is measured once, before the first step: the figure stands in the metrics, at step 0, where
+    a resumed run finds it. The model is read from its copy, so the run itself is left alone.
+
+    Args:
+        plan: Of the run.
+
+    Returns:
+        None for a run that began with random weights, or that holds no music out.
+
+    Raises:
+        CheckpointError: The copy of that model is damaged.
+        NonFiniteLossError: It gives no numbers.
+        TrainingError: The folder cannot be written.
+    """
+    windows = validation_windows(plan) if plan.parent else []
+    if not windows:
+        return None
+    music = plan.corpus.report.fingerprint()
+    for line in plan.run.logged(UNTOUCHED):
+        if line.get("corpus") == music:
+            return float(line[UNTOUCHED])
+    untouched = load_checkpoint(plan.run.parent_folder, device=plan.device).decoder
+    bits = look(replace(plan, decoder=untouched), 0, windows).bits_per_note
+    plan.run.log({"step": 0, UNTOUCHED: bits, "corpus": music})
+    return bits
+
+
 def gain_of(plan: Plan, bits_per_note: float | None) -> Gain | None:
-    """Measure the model that a finished run began with; tell the gain in the new one's folder.
+    """Hold a finished run against the model that it began with; tell the gain in its folder.
 
     Args:
         plan: Of the run.
@@ -78,20 +110,16 @@ def gain_of(plan: Plan, bits_per_note: float | None) -> Gain | None:
         TrainingError: The folder cannot be written.
     """
     parent = plan.run.parent()
-    if parent is None:
+    before = untouched_bits(plan)
+    if parent is None or before is None or bits_per_note is None:
         return None
-    windows = validation_windows(plan)
-    if not windows or bits_per_note is None:
-        return None
-    untouched = load_checkpoint(plan.run.parent_folder, device=plan.device).decoder
-    before = look(replace(plan, decoder=untouched), 0, windows)
     gain = Gain(
         parent=parent.name,
         parent_sha256=plan.parent,
         licence=parent.licence,
-        before_bits_per_note=before.bits_per_note,
+        before_bits_per_note=before,
         after_bits_per_note=bits_per_note,
-        n_windows=len(windows),
+        n_windows=len(validation_windows(plan)),
         n_pieces=len(plan.corpus.pieces("validation")),
     )
     plan.run.describe_best(CARD, model_card(plan, gain), {"gain": gain.as_dict()})

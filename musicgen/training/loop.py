@@ -16,12 +16,13 @@ from musicgen.training.boards import board_of
 from musicgen.training.events import (
     Finished,
     MemoryStepDown,
+    ParentMeasured,
     StepDone,
     Stopped,
     StoppedEarly,
     TrainingEvent,
 )
-from musicgen.training.gain import gain_of
+from musicgen.training.gain import gain_of, untouched_bits
 from musicgen.training.group import ALONE, Group, LeftError
 from musicgen.training.optim import learning_rate
 from musicgen.training.plan import Plan
@@ -72,6 +73,8 @@ def _run(plan: Plan, group: Group, writer: Writer | None) -> Iterator[TrainingEv
         windows_at_once=plan.state.windows_at_once,
     )
     try:
+        if writer is not None:
+            yield from _parent_measured(plan)
         yield from _steps(plan, group, at, stepper, writer)
     except GeneratorExit:
         # The caller closes the iterator between two steps, where the state is whole. (An
@@ -100,6 +103,12 @@ def _run(plan: Plan, group: Group, writer: Writer | None) -> Iterator[TrainingEv
         bits_per_note=bits or float("nan"),
         gain=gain_of(plan, bits) if writer is not None else None,
     )
+
+
+def _parent_measured(plan: Plan) -> Iterator[ParentMeasured]:
+    parent, bits = plan.run.parent(), untouched_bits(plan)
+    if parent is not None and bits is not None:
+        yield ParentMeasured(parent=parent.name, bits_per_note=bits)
 
 
 def _steps(

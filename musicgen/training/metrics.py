@@ -1,10 +1,10 @@
-"""metrics.jsonl: one line a step, one a validation."""
+"""metrics.jsonl: one line a step, one a validation, one for the model that a run begins with."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,22 @@ def add_line(path: Path, line: Mapping[str, Any]) -> None:
     """
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def lines_with(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines that tell a figure, in their order; what is no whole line is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    mark = f'"{name}"'.encode()
+    with open(path, "rb") as file:
+        for line in file:
+            if mark not in line or _step_of(line) == math.inf:
+                continue
+            told = json.loads(line)
+            if name in told:
+                yield told
 
 
 def rewind(path: Path, step: int) -> None:

@@ -2,7 +2,7 @@
 
 run.json        settings and fingerprints, fixed
 corpus/         the events
-metrics.jsonl   one line a step, one a validation
+metrics.jsonl   one line a step, one a validation, one for the model that it began with
 loss.png        a picture of them, drawn after the first checkpoint and now and then
 checkpoints/    step-…: the model and what it takes to go on; the newest two
 parent/         the model that it began with, if it did not begin with random weights
@@ -191,6 +191,13 @@ class Run:
             metrics.add_line(self.folder / METRICS, line)
         except OSError as error:
             raise unwritable(self.folder, error) from error
+
+    def logged(self, name: str) -> tuple[dict[str, Any], ...]:
+        """Return the lines of the metrics that tell a figure, newest first."""
+        try:
+            return tuple(metrics.lines_with(self.folder / METRICS, name))[::-1]
+        except OSError:
+            return ()  # no step was done yet
 
     def rewind_log(self, step: int) -> None:
         """Drop the metrics after `step`: a resumed run writes them again.

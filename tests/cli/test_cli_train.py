@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,6 +74,18 @@ def test_options_go_before_the_file(call, starter, config, tmp_path):
     assert result.exit_code == 0, result.output
     assert "1 step," in result.stdout
     assert "1 step\n" in result.stderr
+
+
+def test_fine_tuning_says_first_what_the_model_reaches_as_it_is(call, starter, config, tmp_path):
+    """Guards a run that said what it gained over at its end alone."""
+    call("train", starter, "-o", tmp_path / "first", "--config", config, "--steps", 1)
+    more = ("--config", config, "--steps", 2, "--from", tmp_path / "first")
+    result = call("train", starter, "-o", tmp_path / "more", *more)
+    assert result.exit_code == 0, result.output
+    before = re.search(r"^first as it is: ([0-9.]+) bits a note$", result.stderr, re.MULTILINE)
+    assert before is not None, result.stderr
+    assert result.stderr.index(before[0]) < result.stderr.index("step 2:")
+    assert f"{before[1]} bits a note with first as it was" in result.stdout
 
 
 @pytest.mark.parametrize(

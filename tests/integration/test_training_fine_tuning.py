@@ -11,7 +11,15 @@ import pytest
 from musicgen.checkpoint import load_checkpoint, read_manifest
 from musicgen.checkpoint.store import save_checkpoint
 from musicgen.errors import ConfigError, TrainingError
-from musicgen.training import Finished, Planned, StepDone, fine_tuning_recipe, train
+from musicgen.training import (
+    Finished,
+    ParentMeasured,
+    Planned,
+    StepDone,
+    fine_tuning_recipe,
+    train,
+)
+from musicgen.training.validating import look
 from ranks import ended, start_ranks
 from runs import RECIPE
 
@@ -95,6 +103,74 @@ def test_the_new_model_tells_gain_parent_and_licence(music, parent, recipe, tmp_
     assert set(load_checkpoint(run).decoder.state_dict()) == set(
         load_checkpoint(parent).decoder.state_dict()
     )
+
+
+def untouched(run):
+    lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    return [told for told in map(json.loads, lines) if "parent_bits_per_note" in told]
+
+
+@pytest.mark.parametrize("recipe", [TUNED, LORA], ids=["all weights", "LoRA"])
+def test_the_parent_is_measured_once_before_the_first_step(
+    music, parent, recipe, tmp_path, monkeypatch
+):
+    """Guards a yardstick that was known of a finished run alone, and one that costs twice."""
+    looks = []
+
+    def counted(plan, step, windows):
+        looks.append(step)
+        return look(plan, step, windows)
+
+    monkeypatch.setattr("musicgen.training.gain.look", counted)
+    run = train(music, tmp_path / "run", recipe, device="cpu", start_from=parent)
+    told = []
+    for event in run:
+        told.append(event)
+        if isinstance(event, StepDone) and event.step == 3:
+            break
+    run.close()
+    [planned] = [at for at, event in enumerate(told) if isinstance(event, Planned)]
+    before = told[planned + 1]
+    assert isinstance(before, ParentMeasured)
+    assert (before.parent, looks) == ("teacher", [0])
+    # A resumed run says it again, and does not measure.
+    events = list(train(music, tmp_path / "run", None, device="cpu", resume=True))
+    assert [event for event in events if isinstance(event, ParentMeasured)] == [before]
+    assert events[-1].gain.before_bits_per_note == before.bits_per_note
+    assert looks == [0]
+    [line] = untouched(tmp_path / "run")
+    assert line["step"] == 0
+    # It is the model that it began with, on the windows of the run's own validations: a rate of
+    # almost nothing leaves it there.
+    still = replace(recipe, learning_rate=1e-8, weight_decay=0.0, steps=1, validate_steps=1)
+    _, last = tuned(music, tmp_path / "still", still, parent)
+    assert last.bits_per_note == pytest.approx(before.bits_per_note, abs=1e-4)
+
+
+def test_to_measure_the_parent_changes_no_byte(music, parent, tmp_path, monkeypatch):
+    tuned(music, tmp_path / "measured", TUNED, parent)
+    monkeypatch.setattr("musicgen.training.loop.untouched_bits", lambda plan: None)
+    tuned(music, tmp_path / "not", TUNED, parent)
+    [one], [other] = (
+        list((tmp_path / name / "checkpoints").iterdir()) for name in ("measured", "not")
+    )
+    for name in ("model.safetensors", "optimizer.safetensors", "state.json"):
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+
+
+def test_other_music_is_another_yardstick(music, parent, starter, tmp_path):
+    """Guards a gain over a figure of music that is held out no more."""
+    run = train(music, tmp_path / "run", TUNED, device="cpu", start_from=parent)
+    next(event for event in run if isinstance(event, StepDone))
+    run.close()
+    more = tmp_path / "more"
+    shutil.copytree(music, more)
+    for piece in sorted(starter.glob("*.mid"))[3:9]:
+        shutil.copy(piece, more)
+    *_, last = train(more, tmp_path / "run", None, device="cpu", resume=True, allow=["music"])
+    first, second = untouched(tmp_path / "run")
+    assert first["corpus"] != second["corpus"]
+    assert last.gain.before_bits_per_note == second["parent_bits_per_note"]
 
 
 def test_random_weights_gain_nothing_and_have_no_parent(music, tmp_path):

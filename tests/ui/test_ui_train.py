@@ -8,6 +8,7 @@ import shutil
 import time
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import mido
@@ -118,6 +119,21 @@ def test_a_run_stands_as_its_files_say(home: Path, tiny_model: Path) -> None:
     assert (gone["state"], gone["active"]) == ("lost", False)
     assert [model.folder.parent.parent.name for model in room.models()] == [NAME]
     assert room.standing("..") is None
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [("piano", "untouched"), ("some/folder", "before")], ids=["piano", "own"]
+)
+def test_fine_tuning_is_held_against_its_parent(home: Path, model: str, name: str) -> None:
+    """Guards a yardstick of other music, the piano model's own, beside a fine-tuned model."""
+    desk = lay_run(NAME, state="stopped", step=800, steps=900)
+    desk.write_order(replace(desk.order(), start_from=model))
+    with (desk.run / "metrics.jsonl").open("a") as file:  # also after a line that broke off
+        file.write('\n{"step": 0, "parent_bits_per_note": 12.84, "corpus": "x"}\n')
+    told = resources.studio().training.standing(NAME)
+    assert told is not None
+    assert {key: n for key, n in told["beside"].items() if n is not None} == {name: 12.84}
+    assert len(told["curve"]["held_out"]) == 2, "it is no look of the run"
 
 
 def test_what_is_shown_is_what_a_page_may_know(home: Path) -> None:

@@ -80,11 +80,12 @@ class Board {
     this.draw();
   }
 
-  // What bits a note mean: those of who knows nothing, of this run's beginning, of a good model.
+  // What bits a note mean: those of who knows nothing, of this run's beginning, of a good model. Of
+  // fine-tuning those of the model it began with, to be taken away from: as exact as the figure.
   beside() {
-    const { blind, first, piano } = this.now.beside, { say } = this;
-    const told = [[say.bitsBlind, blind], [say.bitsFirst, first], [say.bitsPiano, piano]];
-    return told.filter(([, n]) => n !== null).map(([text, n]) => fill(text, { n: n.toFixed(1) })).join(" · ");
+    const { blind, first, piano, untouched, before } = this.now.beside, { say } = this;
+    const told = [[say.bitsBlind, blind], [say.bitsFirst, first], [say.bitsPiano, piano], [say.bitsUntouched, untouched, 2], [say.bitsBefore, before, 2]];
+    return told.filter(([, n]) => n !== null).map(([text, n, digits = 1]) => fill(text, { n: n.toFixed(digits) })).join(" · ");
   }
 
   words(said, isBad, worse = []) {
