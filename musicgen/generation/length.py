@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musicgen.errors import ConfigError, PromptError
+from musicgen.generation.numbers import real_number, shown
 from musicgen.midi import NoteTable
 
 SHORTEST_S, LONGEST_S = 0.1, 4 * 3600.0
@@ -55,10 +56,10 @@ class LengthPlan:
             )
         if self.seconds is None:
             return
-        number = isinstance(self.seconds, (int, float)) and not isinstance(self.seconds, bool)
-        if not number or not SHORTEST_S <= self.seconds <= LONGEST_S:
+        seconds = real_number(self.seconds)
+        if seconds is None or not SHORTEST_S <= seconds <= LONGEST_S:
             raise ConfigError(
-                f"seconds is {self.seconds!r}; new music lasts from {SHORTEST_S:g} to "
+                f"seconds is {shown(self.seconds)}; new music lasts from {SHORTEST_S:g} to "
                 f"{LONGEST_S:g} seconds.",
                 hint="Choose a length in that range.",
             )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from musicgen.errors import ConfigError
+from musicgen.generation.numbers import real_number, shown, whole_number
 
 #: Attributes whose values are steps of a scale, of which no single one is likely: by default they
 #: take no nucleus, since that keeps the few steps that are likely by themselves, and music becomes
@@ -78,7 +78,9 @@ class SamplingSettings:
         for name in RANGES:
             if name != "top_p" or self.top_p is not None:
                 _check(name, getattr(self, name))
+        _check_table("per_attribute", self.per_attribute)
         for attribute, overrides in self.per_attribute.items():
+            _check_table(f"per_attribute[{attribute!r}]", overrides)
             for name, value in overrides.items():
                 if name not in RANGES:
                     raise ConfigError(
@@ -114,10 +116,18 @@ class SamplingSettings:
 def _check(name: str, value: float) -> None:
     low, high = RANGES[name]
     whole = name == "top_k"
-    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not low <= value <= high:
+    number = whole_number(value) if whole else real_number(value)
+    if number is None or not low <= number <= high:
         kind = "a whole number" if whole else "a number"
         raise ConfigError(
-            f"{name} is {value!r}; it must be {kind} from {low:g} to {high:g}.",
+            f"{name} is {shown(value)}; it must be {kind} from {low:g} to {high:g}.",
             hint=f"Choose {name} in that range.",
+        )
+
+
+def _check_table(name: str, value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"{name} is {shown(value)}; it must be a mapping.",
+            hint='An example of per_attribute: {"velocity": {"temperature": 0.8}}.',
         )

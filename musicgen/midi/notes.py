@@ -94,7 +94,13 @@ def order_by(first: NDArray, *others: NDArray) -> NDArray[np.int64]:
 
 
 def note_table(score: Score, *, include_drums: bool = False) -> NoteTable:
-    """Return the notes of all tracks in seconds, as the keys were held (pedal not folded in)."""
+    """Return the notes of all tracks in seconds, as the keys were held (pedal not folded in).
+
+    Raises:
+        TypeError: It is no score of ticks.
+    """
+    if not isinstance(score, Score):
+        raise TypeError(f"a score is what read_midi(path).score holds, not {type(score).__name__}")
     clock = TempoMap.of(score)
     columns: list[tuple[NDArray, ...]] = []
     for index, track in enumerate(score.tracks):

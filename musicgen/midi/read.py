@@ -59,7 +59,13 @@ def file_bytes(path: str | Path, max_bytes: int = ReadLimits().max_bytes) -> byt
 
     Raises:
         MidiReadError: It cannot be read, is no ordinary file, or is larger.
+        TypeError: It is no path. A number would be taken for an open file's.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            "a MIDI file is given as its path, as its bytes or as what read_midi returned, "
+            f"not as {type(path).__name__}"
+        )
     try:
         status = os.stat(path)  # before opening: a pipe would wait for a writer
         if stat.S_ISDIR(status.st_mode):

@@ -76,9 +76,14 @@ class Decoder(nn.Module):
             events up to t and the attributes before k of event t + 1.
 
         Raises:
-            ValueError: The ids have another number of attributes; on a CPU also: an id is outside
-                its vocabulary.
+            TypeError: The ids are no tensor.
+            ValueError: The ids are no whole numbers or have another number of attributes; on a CPU
+                also: an id is outside its vocabulary.
         """
+        if not isinstance(ids, Tensor):
+            raise TypeError(f"ids are a tensor (B, T, K) of int64, not {type(ids).__name__}")
+        if ids.dtype not in (torch.int64, torch.int32):
+            raise ValueError(f"ids are {ids.dtype}; expected torch.int64")
         # A look at the values would break a compiled step in two, and hold a GPU up.
         if ids.device.type == "cpu" and not torch.compiler.is_compiling():
             _check_range(ids, self.config.vocab_sizes)

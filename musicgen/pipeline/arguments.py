@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import secrets
 
+import numpy as np
+
 from musicgen.errors import ConfigError
+from musicgen.generation.numbers import real_number, shown, whole_number
 
 LARGEST_SEED = 2**63 - 1
+MOST_THREADS = 4096
 
 
 def checked_seed(seed: int | None) -> int:
@@ -17,12 +21,13 @@ def checked_seed(seed: int | None) -> int:
     """
     if seed is None:
         return secrets.randbits(32)
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
+    number = whole_number(seed)
+    if number is None or not 0 <= number <= LARGEST_SEED:
         raise ConfigError(
-            f"The seed is {seed!r}; it must be a whole number from 0 to 2^63 - 1.",
+            f"The seed is {shown(seed)}; it must be a whole number from 0 to 2^63 - 1.",
             hint="Leave it out to have one drawn.",
         )
-    return seed
+    return number
 
 
 def checked_span(seconds: float | None) -> float | None:
@@ -33,13 +38,66 @@ def checked_span(seconds: float | None) -> float | None:
     """
     if seconds is None:
         return None
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not number or not 0 < seconds < float("inf"):
+    number = real_number(seconds)
+    if number is None or not 0 < number < float("inf"):
         raise ConfigError(
-            f"The part of the file to use is {seconds!r} s long; it must be above 0.",
+            f"The part of the file to use is {shown(seconds)} s long; it must be above 0.",
             hint="Leave it out to use the whole file.",
         )
-    return float(seconds)
+    return number
+
+
+def checked_choice(name: str, value: bool) -> bool:
+    """Return a choice of two.
+
+    Args:
+        name: What it is called.
+        value: What was given.
+
+    Raises:
+        ConfigError: It is neither True nor False; "no" would count as true.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ConfigError(
+            f"{name} is {shown(value)}; it must be True or False.",
+            hint=f"Leave {name} out for False.",
+        )
+    return bool(value)
+
+
+def checked_threads(threads: int | None) -> int | None:
+    """Return how many threads torch takes an operation; None leaves them alone.
+
+    Raises:
+        ConfigError: It is no number of threads.
+    """
+    if threads is None:
+        return None
+    number = whole_number(threads)
+    if number is None or not 1 <= number <= MOST_THREADS:
+        raise ConfigError(
+            f"threads is {shown(threads)}; it must be a whole number from 1 to {MOST_THREADS:,}.",
+            hint="1 is the robust choice; leave it out to leave torch's threads alone.",
+        )
+    return number
+
+
+def check_parts(model: object, tokenizer: object) -> None:
+    """Refuse what is no model or no tokenizer.
+
+    Raises:
+        TypeError: One is something else.
+    """
+    from torch.nn import Module
+
+    from musicgen.tokens import Tokenizer
+
+    for what, value, kind in (("model", model, Module), ("tokenizer", tokenizer, Tokenizer)):
+        if not isinstance(value, kind):
+            raise TypeError(
+                f"the {what} is no {what} but {type(value).__name__}; MusicPipeline.load makes a "
+                "pipeline of a checkpoint"
+            )
 
 
 def checked_engine(name: str) -> str:

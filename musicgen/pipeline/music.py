@@ -21,8 +21,8 @@ from musicgen.generation import SamplingSettings
 from musicgen.inspection import AttentionView, look
 from musicgen.midi import MidiDocument, MidiFacts, describe, read_midi
 from musicgen.model import Decoder
+from musicgen.pipeline import arguments
 from musicgen.pipeline.again import check_model, check_prompt, needed_recipe
-from musicgen.pipeline.arguments import checked_engine, checked_span
 from musicgen.pipeline.beginning import begin_take, plan_of, wanted_recipe
 from musicgen.pipeline.engines import Engines
 from musicgen.pipeline.making import TakeStream
@@ -66,9 +66,11 @@ class MusicPipeline:
             engine: What decodes: one of `musicgen.engine.ENGINES`.
 
         Raises:
+            TypeError: One is no model or no tokenizer.
             ValueError: They do not belong together.
             ConfigError: There is no such engine.
         """
+        arguments.check_parts(model, tokenizer)
         if tuple(model.config.vocab_sizes) != tuple(tokenizer.vocab_sizes):
             raise ValueError(
                 f"the model's vocabularies {tuple(model.config.vocab_sizes)} are not the "
@@ -79,7 +81,7 @@ class MusicPipeline:
         self._folder: Path | None = None
         self.name = name
         self.sha256 = sha256
-        self._engines = Engines(self.model, checked_engine(engine))
+        self._engines = Engines(self.model, arguments.checked_engine(engine))
 
     @classmethod
     def load(
@@ -104,9 +106,10 @@ class MusicPipeline:
 
         Raises:
             CheckpointError: There is no such checkpoint, or it is damaged.
-            ConfigError: There is no such device or engine.
+            ConfigError: There is no such device or engine, or no such number of threads.
         """
-        checked_engine(engine)
+        arguments.checked_engine(engine)
+        threads = arguments.checked_threads(threads)
         if threads is not None:
             torch.set_num_threads(threads)
         checkpoint = load_checkpoint(model, device=find_device(device))
@@ -182,6 +185,8 @@ class MusicPipeline:
         seed: int | None = None,
     ) -> Take:
         """Go on from a MIDI file; see `stream`."""
+        if source is None:
+            raise TypeError("there is no music to go on from: generate makes it from nothing")
         stream = self.stream(
             source,
             prompt_seconds=prompt_seconds,
@@ -248,7 +253,7 @@ class MusicPipeline:
             top_p=top_p,
             top_k=top_k,
             min_p=min_p,
-            per_attribute=per_attribute or {},
+            per_attribute={} if per_attribute is None else per_attribute,
         )
         settings.resolve(self.tokenizer.attribute_names)
         wanted = wanted_recipe(
@@ -258,16 +263,19 @@ class MusicPipeline:
             settings=settings,
             seed=seed,
             seconds=seconds,
-            may_end_early=may_end_early,
+            may_end_early=arguments.checked_choice("may_end_early", may_end_early),
         )
+        span_s = arguments.checked_span(prompt_seconds)
+        only_new = arguments.checked_choice("only_new", only_new)
+        at_once = arguments.checked_choice("at_once", at_once)
         document = None
         if source is not None:
-            span_s, document = checked_span(prompt_seconds), _document(source)
+            document = _document(source)
             wanted = replace(
                 wanted,
                 prompt_sha256=document.source_sha256,
                 prompt_seconds=span_s,
-                only_new=bool(only_new),
+                only_new=only_new,
             )
         prompt = self._ready(wanted, document)
         engine = self._engines.at_once() if at_once and seed is None else self.prepare()
@@ -322,7 +330,7 @@ class MusicPipeline:
             MidiReadError: The file cannot be read.
             PromptError: It holds no note that the model could hear.
         """
-        seconds = checked_span(seconds)
+        seconds = arguments.checked_span(seconds)
         if isinstance(source, Take):
             ids = source.ids
             if seconds is not None:

@@ -40,7 +40,10 @@ def to_grid(notes: NoteTable) -> GridNotes:
     Raises:
         TokenizerError: A note begins after a day.
         ValueError: A value is not one of a MIDI note.
+        TypeError: They are no notes.
     """
+    if not isinstance(notes, NoteTable):
+        raise TypeError(f"notes are a NoteTable, not {type(notes).__name__}")
     for name, values in (("pitch", notes.pitch), ("velocity", notes.velocity)):
         if len(values) and not 0 <= values.min() <= values.max() <= 127:
             raise ValueError(f"{name} {values.min()} to {values.max()}; allowed are 0 to 127")

@@ -264,7 +264,13 @@ _DYNAMICS = ((16, "ppp"), (33, "pp"), (49, "p"), (64, "mp"), (80, "mf"), (96, "f
 
 
 def describe(event: Event) -> str:
-    """Say an event in words: `after 0.12 s: E4, mf (66), for 0.50 s`."""
+    """Say an event in words: `after 0.12 s: E4, mf (66), for 0.50 s`.
+
+    Raises:
+        ValueError: It has another number of ids than an event.
+    """
+    if len(event) != len(VOCAB_SIZES):
+        raise ValueError(f"an event has {len(VOCAB_SIZES)} ids, not {len(event)}")
     if tuple(event) == (PAD,) * 4:
         return "padding"
     if event[0] == START:
