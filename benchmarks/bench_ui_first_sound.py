@@ -137,8 +137,8 @@ def be_still(page: Page) -> None:
 
 
 @contextmanager
-def served(model: str) -> Iterator[str]:
-    """Serve the app, and yield its address."""
+def served(model: str, **environment: str) -> Iterator[str]:
+    """Serve the app, with some variables of its environment set, and yield its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -148,7 +148,7 @@ def served(model: str) -> Iterator[str]:
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
     )
     url = f"http://127.0.0.1:{port}"
     try:
@@ -156,7 +156,7 @@ def served(model: str) -> Iterator[str]:
         while not answers(url):
             if server.poll() is not None or time.monotonic() > until:
                 sys.exit("the app did not start")
-            time.sleep(0.2)
+            time.sleep(0.02)
         yield url
     finally:
         server.terminate()

@@ -34,6 +34,7 @@ _TITLES = {
     "tokenize.jsonl": ("Tokenizing", ("what", "seconds_of")),
     "render.jsonl": ("Sound and pictures", ("seconds",)),
     "startup.jsonl": ("Starting up", ("what", "seconds_of")),
+    "ui_first_click.jsonl": ("The first click in the app", ("model",)),
     "ui_first_sound.jsonl": ("First sound in the app", ("model",)),
     "ui_first_paint.jsonl": ("The page in the app", ("model",)),
     "ui_visitors.jsonl": ("Many people at once", ("visitors", "minutes")),
