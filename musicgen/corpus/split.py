@@ -19,8 +19,9 @@ _OWN = "The split is the folder's own (train and validation)."
 _ONE_PIECE = "There is one piece, so its last tenth is held out."
 _ONE_GROUP = "All pieces hold the same music, so the last tenth of each is held out."
 _BY_MUSIC = (
-    "About one piece in ten is held out, to try the model on music that it did not learn from. It "
-    "stays held out, whatever music you add."
+    "What is held out, to try the model on music that it did not learn from, is decided by the "
+    "music itself: on average one piece in ten, of a small folder more or fewer. It stays held "
+    "out, whatever music you add."
 )
 _OF_FEW = "Of so few pieces {held} held out, to try the model on music that it did not learn from."
 

@@ -137,6 +137,15 @@ def test_chance_never_holds_most_of_a_few(monkeypatch: pytest.MonkeyPatch, count
     assert "Of so few pieces" in split.rule
 
 
+def test_a_share_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards "About one piece in ten is held out" of 24 pieces of which 5 were."""
+    monkeypatch.setattr(splitting, "_mark", lambda piece: piece)
+    monkeypatch.setattr(splitting, "_position", lambda mark: 0.95 if mark < 5 else 0.5)
+    split = splitting.split_by_music(cast("Any", range(24)), [str(n) for n in range(24)])
+    assert split.sides.count("validation") == 5
+    assert "on average one piece in ten, of a small folder more or fewer" in split.rule
+
+
 def test_a_file_more_moves_no_other_file(tmp_path: Path) -> None:
     # Enough that some fall into the last tenth: where none does, the nearest is held out instead.
     root = lay(tmp_path / "music", *(f"{i}.mid" for i in range(40)))
