@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 MAX_CONFIG_BYTES = 1_000_000
+_TOO_DEEP = "it is nested too deep"
 _LOST = "It is damaged, or another kind of file: use a sound copy of it."
 
 ConfigT = TypeVar("ConfigT")
@@ -63,9 +64,10 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(_read_text(path))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        why = _TOO_DEEP if isinstance(error, RecursionError) else error
         raise ConfigError(
-            f"{path} is not valid TOML: {error}.", hint="Mend that line, or leave the file out."
+            f"{path} is not valid TOML: {why}.", hint="Mend that line, or leave the file out."
         ) from error
 
 
@@ -77,7 +79,7 @@ def load_json(path: str | Path, kind: type[ConfigT]) -> ConfigT:
     """
     try:
         mapping = strict_json(_read_text(path))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not valid JSON: {error}.", hint=_LOST) from error
     return from_mapping(kind, mapping, where=str(path))
 
@@ -86,10 +88,12 @@ def strict_json(text: str | bytes) -> Any:
     """Read JSON as its standard has it: no NaN, no Infinity, no key twice.
 
     Raises:
-        ValueError: It is not JSON.
-        RecursionError: It is nested too deep.
+        ValueError: It is not JSON, or nested too deep.
     """
-    return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_number)
+    try:
+        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_number)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
 
 
 def from_mapping(kind: type[ConfigT], mapping: object, *, where: str = "settings") -> ConfigT:
@@ -105,7 +109,8 @@ def from_mapping(kind: type[ConfigT], mapping: object, *, where: str = "settings
         ConfigError: An unknown or missing key, a wrong type, or a value out of its range.
     """
     if not isinstance(mapping, Mapping):
-        raise ConfigError(f"{where} holds {_short(mapping)}, not a table of settings.")
+        told = "nothing (null)" if mapping is None else _short(mapping)
+        raise ConfigError(f"{where} holds {told}, not a table of settings.")
     _check_keys(kind, mapping, "", where)
     try:
         # Strictness differs by source: only JSON's own rules take a table for a dataclass and
@@ -114,7 +119,8 @@ def from_mapping(kind: type[ConfigT], mapping: object, *, where: str = "settings
     except ValidationError as error:
         raise _first_error(error, where) from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{where} holds a value that settings cannot be: {error}.") from error
+        why = _TOO_DEEP if isinstance(error, RecursionError) else error
+        raise ConfigError(f"{where} holds a value that settings cannot be: {why}.") from error
 
 
 def to_mapping(config: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from musicgen.checkpoint.manifest import (
     MANIFEST,
     Manifest,
     file_facts,
+    is_plain_name,
     read_checked,
     read_manifest,
     resolve_checkpoint,
@@ -39,7 +40,7 @@ def add_file(
         OSError: The folder cannot be written; what was there before is still there.
         ValueError: The name is that of a file every checkpoint has.
     """
-    if key in (*DATA_FILES, MANIFEST) or Path(key).name != key:
+    if key in (*DATA_FILES, MANIFEST) or not is_plain_name(key):
         raise ValueError(f"{key!r} is no name for a further file of a checkpoint")
     folder = resolve_checkpoint(checkpoint)
     manifest = read_manifest(folder)

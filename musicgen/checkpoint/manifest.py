@@ -16,7 +16,7 @@ from musicgen.errors import (
     CheckpointNotFoundError,
     ConfigError,
 )
-from musicgen.files import is_file
+from musicgen.files import is_file, is_there
 
 FORMAT = "musicgen-checkpoint"
 VERSION = 1
@@ -127,7 +127,18 @@ def read_manifest(folder: Path) -> Manifest:
             raise CheckpointFormatError(
                 f"The manifest of {folder} does not name {key}.", hint=COPY_AGAIN
             )
+    for key in manifest.files:
+        if not is_plain_name(key):
+            raise CheckpointFormatError(
+                f"The manifest of {folder} names {key[:60]!r}, which is no plain file name.",
+                hint="It is not as musicgen writes it: use a checkpoint that you trust.",
+            )
     return manifest
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether it names a file of the folder itself, on every system."""
+    return name not in ("", ".", "..") and not set(name) & set("/\\:\0")
 
 
 def read_checked(folder: Path, manifest: Manifest, key: str) -> bytes:
@@ -143,6 +154,8 @@ def read_checked(folder: Path, manifest: Manifest, key: str) -> bytes:
             f"The manifest of {folder} does not name {key}.", hint=COPY_AGAIN
         )
     try:
+        if is_there(folder / key) and not is_file(folder / key):
+            raise CheckpointCorruptError(f"{key} of {folder} is no ordinary file.", hint=COPY_AGAIN)
         if (folder / key).stat().st_size != facts.bytes:
             raise CheckpointCorruptError(
                 f"{key} of {folder} is damaged: {(folder / key).stat().st_size} bytes instead of "
@@ -176,7 +189,7 @@ def read_json(folder: Path, manifest: Manifest, key: str) -> Any:
         )
     try:
         return configio.strict_json(data)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise CheckpointCorruptError(
             f"{key} of {folder} is not JSON: {error}.", hint=COPY_AGAIN
         ) from error

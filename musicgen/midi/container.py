@@ -97,9 +97,10 @@ def _not_midi(data: bytes) -> MidiReadError:
             return refuse("not-midi", f"This is not a MIDI file but {name}.", hint)
     found = data.find(MAGIC, 0, 4096)
     if found > 0:
+        told = "1 other byte precedes" if found == 1 else f"{found:,} other bytes precede"
         return refuse(
             "not-midi",
-            f"This is not a MIDI file as it stands: {found} other bytes precede the header 'MThd'.",
+            f"This is not a MIDI file as it stands: {told} the header 'MThd'.",
             "Get the file again; something was put in front of it.",
         )
     return refuse(

@@ -48,7 +48,8 @@ class Take:
             the piece), "stopped" (by whoever listened) or "event_limit" (the model stood still).
         events: New events in the take.
         events_per_s: Events that the model made a second, those that were withdrawn again (a loop,
-            another ending) included: its speed, and not how long the take took.
+            another ending) included: its speed, and not how long the take took. 0 where one
+            event is too little to tell.
         engine: What computed them.
         model: Name of the checkpoint.
         model_sha256: Hash of its weights.

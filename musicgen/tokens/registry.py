@@ -51,7 +51,8 @@ def tokenizer_from_json(text: str) -> Tokenizer:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TokenizerError(f"The tokenizer is not JSON: {error}.", hint=_DAMAGED) from error
+        why = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise TokenizerError(f"The tokenizer is not JSON: {why}.", hint=_DAMAGED) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise TokenizerError("The file does not describe a tokenizer of musicgen.", hint=_DAMAGED)
     if document.get("version") != VERSION:

@@ -45,6 +45,17 @@ def test_generate_writes_the_file_it_reports(call_json, small_model, tmp_path):
     assert take["seconds"] == pytest.approx(4, rel=0.05)
 
 
+def test_a_take_of_one_event_tells_no_speed(call, small_model, tmp_path):
+    """Guards "1 event, 0 a second": of one event none can be told."""
+    args = ("generate", "-o", tmp_path / "a.mid", "--model", small_model, "--seed", 3)
+    result = call(*args, "--seconds", 0.1, "--takes", 40)
+    told = [line for line in result.stdout.splitlines() if "ended:" in line]
+    alone = [line for line in told if "1 event" in line]
+    assert alone
+    assert not any("a second" in line for line in alone)
+    assert all("a second" in line for line in told if line not in alone)
+
+
 def test_takes_have_their_own_seeds_and_can_be_made_alone(call_json, small_model, tmp_path):
     common = ("--model", small_model, "--seconds", 3)
     takes = call_json("generate", "-o", tmp_path / "x", "--takes", 3, "--seed", 5, *common)["takes"]

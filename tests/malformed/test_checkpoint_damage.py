@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import struct
@@ -200,6 +201,55 @@ def test_a_manifest_with_what_json_has_not_is_refused(copy: Path, number: str) -
     with pytest.raises(CheckpointFormatError, match=number) as caught:
         describe_checkpoint(copy)
     assert caught.value.message.count("manifest.json") == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"null", "holds nothing (null), not a table of settings."),
+        (b"[" * 100_000, "is not valid JSON: it is nested too deep."),
+    ],
+)
+def test_a_manifest_that_is_none_is_told_in_plain_words(copy: Path, data: bytes, words: str):
+    """Guards "holds None" and "maximum recursion depth exceeded"."""
+    (copy / "manifest.json").write_bytes(data)
+    with pytest.raises(CheckpointFormatError) as caught:
+        load_checkpoint(copy)
+    assert caught.value.message.endswith(words)
+
+
+def test_sizes_and_tokenizers_that_are_nested_too_deep_are_told_so(copy: Path) -> None:
+    for name in ("model.json", "tokenizer.json"):
+        whole = (copy / name).read_bytes()
+        forge(copy, name, b"[" * 100_000)
+        with pytest.raises(CheckpointCorruptError, match="it is nested too deep"):
+            load_checkpoint(copy)
+        forge(copy, name, whole)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../secret", "/etc/hostname", "..", "", "sub/file", "..\\secret", "C:secret", "a\0b"],
+)
+def test_a_manifest_names_no_file_outside_its_folder(copy: Path, name: str) -> None:
+    """Guards hashes of foreign files, and a pipe elsewhere that `musicgen info` waited for."""
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["files"][name] = manifest["files"]["model.json"]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    for read in (load_checkpoint, describe_checkpoint):
+        with pytest.raises(CheckpointFormatError, match="no plain file name") as caught:
+            read(copy)
+        assert caught.value.hint
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes")
+def test_a_pipe_in_a_checkpoint_makes_nobody_wait(copy: Path) -> None:
+    """Guards a pipe of no bytes, as which a manifest may tell it: reading it waits for ever."""
+    forge(copy, "model.json", b"")
+    (copy / "model.json").unlink()
+    os.mkfifo(copy / "model.json")
+    with pytest.raises(CheckpointCorruptError, match="no ordinary file"):
+        load_checkpoint(copy)
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, "tokenizer.json", "copies.bin"])

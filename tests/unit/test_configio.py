@@ -126,3 +126,16 @@ def test_missing_file_and_folder_are_sentences(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(ConfigError, match="cannot be read"):
             load_toml(path, Outer)
+
+
+def test_settings_that_are_nested_too_deep_are_told_so(tmp_path):
+    """Guards a RecursionError of a TOML file, and its words in the sentence about JSON."""
+    for name, read, text in (
+        ("a.toml", load_toml, "steps = " + "[" * 100_000),
+        ("a.json", load_json, "[" * 100_000),
+    ):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"it is nested too deep\.") as caught:
+            read(path, Outer)
+        assert caught.value.hint

@@ -98,6 +98,14 @@ def test_track_names_of_any_encoding_come_out_printable(raw: bytes, shown: str |
     assert document.data == header + body  # the file's own bytes are nobody's to change
 
 
+@pytest.mark.parametrize(
+    ("n", "words"), [(1, "1 other byte precedes"), (9, "9 other bytes precede")]
+)
+def test_one_byte_is_no_plural(n: int, words: str) -> None:
+    with pytest.raises(MidiReadError, match=f"as it stands: {words} the header 'MThd'"):
+        read_midi(b"x" * n + DATA)
+
+
 def test_writing_replaces_the_whole_file_and_leaves_nothing_behind(tmp_path: Path) -> None:
     target = tmp_path / "小星星 -o.mid"
     target.write_bytes(b"old")
