@@ -31,6 +31,7 @@ from musicgen.training import (
     Validated,
     train,
 )
+from musicgen.training.augmentation import told_readings
 from musicgen.training.claim import holds
 from musicgen.training.preparing import begins_with
 
@@ -93,7 +94,7 @@ def _train(desk: TrainingDesk, teller: _Teller) -> None:
             teller.hear(event)
             if desk.is_asked_to_stop and not isinstance(event, Finished):
                 run.close()  # between two steps, where a checkpoint is written
-                teller.say(state="stopped", seconds_left=None)
+                teller.say(state="stopped", seconds_left=None, notice=teller.notice_of_the_past)
                 return
 
 
@@ -108,11 +109,27 @@ class _Teller:
         self._desk = desk
         self._told_s = 0.0
         self._status = TrainingStatus(state="reading")
+        self._readings: float | None = None
 
     @property
     def nothing_to_keep(self) -> bool:
         """Whether no step was done yet."""
         return self._status.state in ("reading", "measuring")
+
+    @property
+    def notice_of_the_past(self) -> str:
+        """The notice, for a run that reads on no more."""
+        if self._readings is None or not self._status.step:
+            return self._status.notice
+        return self._status.notice.replace(told_readings(self._readings), self._was_read)
+
+    @property
+    def _was_read(self) -> str:
+        """How often the run has read its music: each of its steps reads as much."""
+        if self._readings is None:
+            return ""
+        share = self._status.step / max(1, self._status.steps)
+        return told_readings(self._readings * share, is_over=True)
 
     def hear(self, event: Any) -> None:
         """Take in what happened."""
@@ -130,6 +147,7 @@ class _Teller:
         elif isinstance(event, Scanned):
             self.say(state="measuring", music=event.summary)
         elif isinstance(event, Planned):
+            self._readings = event.readings
             self.say(
                 state="training",
                 step=event.first_step,
@@ -146,8 +164,11 @@ class _Teller:
         elif isinstance(event, StoppedEarly):
             self.say(notice=f"No lower held-out loss in {event.n_validations} looks: it ends here.")
         elif isinstance(event, Finished):
-            gain = self._status.notice if event.gain is None else event.gain.sentence()
-            self.say(state="finished", step=event.step, seconds_left=0.0, notice=gain)
+            self._status = replace(self._status, step=event.step)
+            told = self.notice_of_the_past
+            if event.gain is not None:
+                told = f"{event.gain.sentence()} {self._was_read}".strip()
+            self.say(state="finished", seconds_left=0.0, notice=told)
         elif hasattr(event, "done"):
             self._keep(state="reading", files_done=event.done, files=event.total)
 

@@ -39,8 +39,27 @@ def settle_augmentation(recipe: TrainingRecipe, readings: float) -> tuple[Traini
     is_open = [name for name in _FOR_LITTLE_MUSIC if getattr(recipe, name) is None]
     varies = readings > _READ_OFTEN and recipe.scheme == "piano"
     chosen = {name: _FOR_LITTLE_MUSIC[name] if varies else 0 for name in is_open}
-    told = f"The music will be read {readings:,.0f} times, each time in another key and tempo."
-    return replace(recipe, **chosen), told if varies and is_open else ""
+    return replace(recipe, **chosen), told_readings(readings) if varies and is_open else ""
+
+
+def is_varied_for_little(recipe: TrainingRecipe, readings: float) -> bool:
+    """Return whether a settled recipe varies its music as it does where that is read often."""
+    varies = all(getattr(recipe, name) == value for name, value in _FOR_LITTLE_MUSIC.items())
+    return varies and readings > _READ_OFTEN and recipe.scheme == "piano"
+
+
+def told_readings(readings: float, *, is_over: bool = False) -> str:
+    """Say how often varied music will be read, or was.
+
+    Args:
+        readings: Times that the run goes, or went, through its music.
+        is_over: Whether it did so already; a run that is stopped early has read it less often.
+    """
+    number = round(readings)
+    if is_over and number < 2:
+        return f"The music was read {'once' if number else 'in part'}, in other keys and tempi."
+    when = "was" if is_over else "will be"
+    return f"The music {when} read {number:,} times, each time in another key and tempo."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ class Planned:
         parameters: Trainable numbers of the model.
         seconds_per_step: From the trial for `minutes`, else None.
         notice: Something to know, in a sentence, or empty.
+        readings: How often the run will go through its music, where the notice says so, else None.
     """
 
     steps: int
@@ -51,6 +52,7 @@ class Planned:
     parameters: int
     seconds_per_step: float | None
     notice: str = ""
+    readings: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
 from musicgen import configio
+from musicgen.checkpoint import read_manifest, resolve_checkpoint
+from musicgen.errors import CheckpointError
 from musicgen.training.recipe import TrainingRecipe
 
 WHOLE_OPTIMIZER: Final = "muon"
@@ -20,6 +23,7 @@ _BOTH: Mapping[str, Any] = {
     "weight_decay": 0.0,
 }
 
+_OFFERED: Final = "piano"
 LITTLE_NOTES = 300_000
 """With fewer notes a model of random weights knows them by heart before it knows music."""
 
@@ -53,8 +57,19 @@ def offer(recipe: TrainingRecipe, n_notes: int) -> str:
     """
     if recipe.scheme != "piano" or n_notes >= LITTLE_NOTES:
         return ""
+    licence = _licence_of(_OFFERED)
+    named = f", {licence}," if licence else ""
     return (
         f"The {n_notes:,} notes to train on are little to learn music from: a run that begins with "
-        "the piano model (--from piano) knows music already. Its licence would then hold for the "
-        "new one."
+        f"the piano model (--from {_OFFERED}) knows music already. Its licence{named} would then "
+        "hold for the new one."
     )
+
+
+@functools.cache
+def _licence_of(model: str) -> str:
+    """Return a model's licence as its checkpoint states it; "" where there is none."""
+    try:
+        return read_manifest(resolve_checkpoint(model)).licence
+    except CheckpointError:
+        return ""

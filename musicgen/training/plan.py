@@ -57,6 +57,13 @@ class Plan:
         corpus = self.corpus
         return curriculum_of(self.recipe, corpus.events("train"), corpus.pieces("train"))
 
+    def readings(self) -> float:
+        """Return how often the run goes through its music.
+
+        The steps before a restart are those of a run that ends there.
+        """
+        return self.curriculum().readings(self.recipe.first_steps(self.steps))
+
     def summary(self, step: int, bits_per_note: float | None) -> dict[str, Any]:
         """Return what a checkpoint tells about its training."""
         report, parent = self.corpus.report, self.run.parent()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from musicgen.errors import ResumeMismatchError, TrainingError
 from musicgen.files import is_folder, is_there
 from musicgen.model import Decoder
 from musicgen.tokens import Tokenizer
+from musicgen.training.augmentation import is_varied_for_little, told_readings
 from musicgen.training.changing import (
     OTHER_MUSIC,
     changed_music,
@@ -242,7 +243,7 @@ def _resumed(
             state = replace(state, best_loss=None, lowest_loss=None, n_since_lowest=0)
         if any(change.startswith("micro_batch_size ") for change in changes):
             state = replace(state, windows_at_once=facts.recipe.micro_batch_size)
-    return Plan(
+    plan = Plan(
         run=run,
         recipe=facts.recipe,
         corpus=corpus,
@@ -257,6 +258,16 @@ def _resumed(
         parent=facts.parent,
         notice=notice,
     )
+    return replace(plan, notice=" ".join(filter(None, (notice, *_begun_with(plan)))))
+
+
+def _begun_with(plan: Plan) -> Iterator[str]:
+    """Yield what a run said as it began, and what holds for the rest of it."""
+    parent, readings = plan.run.parent(), plan.readings()
+    if parent is not None:
+        yield begins_with(parent.name)
+    if is_varied_for_little(plan.recipe, readings):
+        yield told_readings(readings)
 
 
 def _not_begun(run: Run, facts: RunFacts, tokenizer: Tokenizer, device: torch.device) -> Resumed:

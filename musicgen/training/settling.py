@@ -23,9 +23,7 @@ def settled(plan: Plan, group: Group) -> Plan:
     plan = _compiled_where_it_pays(plan, group)
     steps, seconds_per_step = steps_of(_tried(plan, group))
     few = few_steps_notice(plan.recipe, steps, seconds_per_step, goes_on=bool(plan.parent))
-    # The steps before a restart are those of a run that ends there.
-    readings = plan.curriculum().readings(plan.recipe.first_steps(steps))
-    recipe, varied = settle_augmentation(plan.recipe, readings)
+    recipe, varied = settle_augmentation(plan.recipe, replace(plan, steps=steps).readings())
     notice = " ".join(filter(None, (plan.notice, few, varied)))
     plan = replace(
         plan, recipe=recipe, steps=steps, seconds_per_step=seconds_per_step, notice=notice

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from musicgen.checkpoint import find_device
 from musicgen.corpus import Corpus, ScanProgress
+from musicgen.training.augmentation import is_varied_for_little
 from musicgen.training.boards import check_tensorboard
 from musicgen.training.events import Planned, Scanned, TrainingEvent
 from musicgen.training.group import Group
@@ -107,10 +108,12 @@ def _trained(plan: Plan, group: Group) -> Iterator[TrainingEvent]:
 
 
 def _planned(plan: Plan) -> Planned:
+    readings = plan.readings()
     return Planned(
         steps=plan.steps,
         first_step=plan.state.step,
         parameters=plan.decoder.config.parameter_count(),
         seconds_per_step=plan.seconds_per_step,
         notice=plan.notice,
+        readings=readings if is_varied_for_little(plan.recipe, readings) else None,
     )

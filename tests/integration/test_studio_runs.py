@@ -7,18 +7,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from musicgen.assets import asset_dir
 from musicgen.errors import TrainingError
+from musicgen.studio import trainer
 from musicgen.studio.desk import TrainingDesk
 from musicgen.studio.models import trained_models
 from musicgen.studio.orders import TrainingOrder
 from musicgen.studio.runs import Runs, RunView
+from musicgen.training import Finished, Gain, Planned, StepDone
+from musicgen.training.augmentation import told_readings
+from musicgen.training.events import TrainingEvent
+from musicgen.training.preparing import begins_with
 from runs import RECIPE
 
 PATIENCE_S = 120.0
@@ -175,6 +181,64 @@ def test_a_run_that_is_none(runs: Runs, name: str) -> None:
     assert runs.curve(name) is None
     with pytest.raises(TrainingError):
         runs.go_on(name)
+
+
+@pytest.mark.parametrize("parent", [None, "piano"])
+@pytest.mark.parametrize(("step", "times"), [(20, "10 times"), (8, "4 times"), (2, "once")])
+def test_a_run_that_is_over_speaks_of_the_past(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parent: str | None, step: int, times: str
+) -> None:
+    """Guards "The music will be read 10 times" of a run that has ended, and had read it four."""
+    seen: list[str] = []
+    desk = TrainingDesk(folder=tmp_path)
+    desk.write_order(order(tmp_path))
+    begins = begins_with("piano") + " " if parent else ""
+
+    def told(*_: object, **__: object) -> Generator[TrainingEvent, None, None]:
+        notice = f"{begins}{told_readings(10.2)}"
+        yield planned(notice=notice, readings=10.2)
+        seen.append(desk.status().notice)
+        yield done(step)
+        if step < 20:
+            desk.ask_to_stop()
+        gain = Gain(
+            parent="piano",
+            parent_sha256="",
+            licence="",
+            before_bits_per_note=9.9,
+            after_bits_per_note=9.0,
+            n_windows=1,
+            n_pieces=1,
+        )
+        best, own = tmp_path / "best", gain if parent else None
+        yield (
+            done(step) if step < 20 else Finished(step=step, best=best, bits_per_note=9.0, gain=own)
+        )
+
+    monkeypatch.setattr(trainer, "train", told)
+    trainer.work(desk)
+    status = desk.status()
+    assert status.state == ("finished" if step == 20 else "stopped")
+    assert "will be read 10 times" in seen[0]
+    assert "will be" not in status.notice
+    assert f"The music was read {times}, " in status.notice
+    assert status.notice.startswith(begins) or "a gain of 0.900. The music was" in status.notice
+
+
+def planned(**more: Any) -> Planned:
+    return Planned(steps=20, first_step=0, parameters=1, seconds_per_step=None, **more)
+
+
+def done(step: int) -> StepDone:
+    return StepDone(
+        step=step,
+        steps=20,
+        loss=1.0,
+        learning_rate=1.0,
+        gradient_norm=1.0,
+        events_per_s=1.0,
+        seconds_left=1.0,
+    )
 
 
 def test_a_damaged_status_is_none(tmp_path: Path) -> None:

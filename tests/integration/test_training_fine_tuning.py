@@ -198,6 +198,33 @@ def test_a_stopped_run_ends_with_an_unbroken_one_s_bytes(music, parent, recipe, 
     assert last.gain is not None
 
 
+def test_a_resumed_run_says_again_with_what_it_began(music, parent, tmp_path):
+    """Guards a card that forgot its parent, and how often the music is read, after a stop."""
+    little = replace(TUNED, augment_semitones=None, augment_tempo=None, augment_velocity=None)
+    little = replace(little, steps=None, epochs=6.0, batch_size=64)
+    notices, readings = [], []
+    for resume in (False, True):
+        run = train(
+            music,
+            tmp_path / "run",
+            None if resume else little,
+            device="cpu",
+            start_from=None if resume else parent,
+            resume=resume,
+        )
+        for event in run:
+            if isinstance(event, Planned):
+                notices.append(event.notice)
+                readings.append(event.readings)
+            if isinstance(event, StepDone):
+                break
+        run.close()
+    assert notices[0] == notices[1]
+    assert "It begins with the weights of teacher" in notices[1]
+    assert "The music will be read 6 times" in notices[1]
+    assert readings[0] == readings[1] == pytest.approx(6.0, rel=0.1)
+
+
 def test_lora_keeps_far_less_state_and_leaves_the_rest_alone(music, parent, tmp_path):
     for name, recipe in (("all", TUNED), ("lora", LORA)):
         tuned(music, tmp_path / name, recipe, parent)

@@ -16,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from musicgen.assets import asset_dir
+from musicgen.checkpoint import read_manifest, resolve_checkpoint
 from musicgen.studio.desk import TrainingDesk
 from musicgen.studio.estimates import Estimate, Trying
 from musicgen.studio.orders import further_order, training_order
@@ -279,6 +280,10 @@ def test_what_is_left_out_comes_first_and_names_are_text(
     # Guards advice that came when the run was under way already.
     assert "little to learn music from" in page.info[0].value
     assert "--" not in page.info[0].value
+    # Guards "its licence" without a word which.
+    licence = read_manifest(resolve_checkpoint("piano")).licence
+    assert licence
+    assert plain(f"Its licence, {licence}, would then hold for the new one.") in page.info[0].value
     page.button_group(key="train_begin").set_value(words.A_MODEL).run()
     assert not page.info
     told = "".join(caption.value for caption in page.caption)
