@@ -19,7 +19,7 @@ from typing import Any
 
 import typer
 
-from musicgen.cli.streams import discard
+from musicgen.cli.streams import check_open, discard
 from musicgen.errors import ElsewhereError, MusicgenError
 
 EXIT_ERROR = 1
@@ -154,8 +154,16 @@ def _remark(text: str) -> None:
 
 
 @contextmanager
-def session(*, as_json: bool, silent: bool = False) -> Iterator[Console]:
-    """Run a command's body: the one place where errors and Ctrl-C become exit codes."""
+def session(*, as_json: bool, silent: bool = False, only_tells: bool = False) -> Iterator[Console]:
+    """Run a command's body: the one place where errors and Ctrl-C become exit codes.
+
+    Args:
+        as_json: See `Console`.
+        silent: It is left to another process to speak.
+        only_tells: All that comes of the command goes to stdout: with that closed it is in vain.
+    """
+    if only_tells:
+        check_open(sys.stdout)
     console = SilentConsole(as_json=as_json) if silent else Console(as_json=as_json)
     try:
         yield console

@@ -28,7 +28,7 @@ def copies(
 
     The longest passage is told, with its piece and place.
     """
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=True) as console:
         from musicgen.evaluation.copies import load_copy_index
 
         index = load_copy_index(model)

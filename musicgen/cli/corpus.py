@@ -48,7 +48,7 @@ def corpus(
     Every file is kept, or left out with a reason; twins are found whatever their names, keys and
     tempi. A second run reads only what has changed.
     """
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=output is None) as console:
         music = music_folder(console, folder)
         if output is not None:
             try_out([output / PAGE, output / DATA, output / KEPT_SCAN])

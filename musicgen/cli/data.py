@@ -31,7 +31,7 @@ _SUMS = {
 @app.command("list")
 def list_(as_json: options.AsJson = False) -> None:
     """List the corpora: size, licence, where they come from."""
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=True) as console:
         from musicgen.datasets import TABLE
 
         lines = [line for dataset in TABLE for line in _lines(dataset)]

@@ -27,7 +27,7 @@ def evaluate(
     In bits a note; lower is better. Every file that can be read counts, twins too, which
     `musicgen corpus` and training leave out.
     """
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=True) as console:
         from musicgen.checkpoint import find_device, resolve_checkpoint
 
         resolve_checkpoint(model)  # a name that is wrong is said before torch is imported

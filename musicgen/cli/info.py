@@ -27,7 +27,7 @@ def info(
 
     One after another; a bad one stops nothing.
     """
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=True) as console:
         bad = sum(not _tell(console, file) for file in files)
         if bad:
             raise typer.Exit(EXIT_ERROR)

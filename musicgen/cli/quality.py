@@ -27,7 +27,7 @@ def quality(
     In figures, bits a note, faults, and passages shared with the training music. Of several files
     the one closest to real music is named. How it sounds is for the listener to say.
     """
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=True) as console:
         from musicgen.pipeline import MusicPipeline
 
         pipeline = MusicPipeline.load(model, threads=1)

@@ -42,7 +42,7 @@ def statistics(
 
     In density, pitch, dynamics, repetition and other figures.
     """
-    with session(as_json=as_json) as console:
+    with session(as_json=as_json, only_tells=True) as console:
         music = music_folder(console, folder)
         corpus = None if against is None else music_folder(console, against)
         report = _compare(console, music, seconds, corpus)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -24,13 +25,28 @@ class _Output(io.FileIO):
             raise LostOutputError(error.errno, error.strerror) from error
 
 
+class _Closed(io.TextIOWrapper):
+    """In the place of a stream that was closed: what is written goes nowhere."""
+
+
+def check_open(stream: TextIO) -> None:
+    """Refuse a stream that was closed before the program began.
+
+    Raises:
+        LostOutputError: It was.
+    """
+    if isinstance(stream, _Closed):
+        raise LostOutputError(errno.EBADF, "it is closed")
+
+
 def prepare_streams() -> None:
     """Let the program's three streams be written to whatever they are."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    for name, mode in (("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb")):
         if getattr(sys, name) is None:
-            # It was closed, as in some cron jobs. That is no reason not to work; and a file that
-            # is written must not get its number, to which libraries in C write their remarks.
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            # It was closed, as in some cron jobs. That is no reason not to work, unless nothing
+            # but its output comes of a command; and a file that is written must not get its
+            # number, to which libraries in C write their remarks.
+            setattr(sys, name, _Closed(open(os.devnull, mode), encoding="utf-8"))  # noqa: SIM115
     if sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(_Output(sys.stdout.fileno(), "w", closefd=False)),

@@ -158,7 +158,7 @@ def train(
         raise typer.BadParameter("--lora fine-tunes a model: give it with --from.")
     resume = resume or _is_restarted(os.environ, output)
     silent = not _is_writer(os.environ)
-    with session(as_json=as_json, silent=silent) as console:
+    with session(as_json=as_json, silent=silent, only_tells=plan) as console:
         if start_from is not None:
             from musicgen.checkpoint import resolve_checkpoint
 

@@ -58,6 +58,16 @@ def test_closed_streams_are_no_reason_not_to_work(tmp_path, piece, closed):
     assert picture.endswith(b"IEND\xaeB`\x82")
 
 
+@pytest.mark.parametrize("words", ["info $S", "info $S --json", "data list", "corpus music"])
+def test_a_command_that_only_tells_needs_a_stdout(tmp_path, piece, words):
+    """Guards exit 0 of `info ... >&-`, whose result went nowhere."""
+    done = shell(f"$M {words} >&-", tmp_path, piece)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The output cannot be written: it is closed.\n")
+    assert done.stderr.count("\n") == 2
+    assert shell(f"$M {words} >&- 2>&-", tmp_path, piece).returncode == 1
+
+
 def test_an_error_behind_closed_streams_keeps_its_exit_code(tmp_path, piece):
     assert shell("$M info nix >&- 2>&-", tmp_path, piece).returncode == 1
     assert shell("$M info >&- 2>&-", tmp_path, piece).returncode == 2
