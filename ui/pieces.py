@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -28,7 +29,7 @@ class Piece:
     """Something that can be seen and heard.
 
     Attributes:
-        id: 128 random bits: its name in addresses, which nobody can guess.
+        id: 128 random bits: its name in addresses, which nobody can guess; of an example its hash.
         kind: An example of the shipped model, the visitor's own file, or a take.
         title: What it is called on the page; foreign text, to be escaped there.
         preview: Its notes, tracks and pedal.
@@ -186,13 +187,18 @@ def from_upload(data: bytes, *, name: str, seconds: float | None = None) -> Piec
 
 
 def examples(folder: Path) -> tuple[Piece, ...]:
-    """Read the pieces that are there to be heard before anything is made."""
+    """Read the pieces that are there to be heard before anything is made.
+
+    They are everybody's: each has the same name in every studio, so that a page which outlives one
+    finds them in the next.
+    """
+    found = ((path, path.read_bytes()) for path in sorted(folder.glob("*.mid")))
     return tuple(
         Piece(
-            id=new_id(),
+            id=hashlib.sha256(data).hexdigest()[:32],
             kind="example",
             title=path.stem.partition("-")[2].replace("-", " ").capitalize(),
-            preview=preview(path.read_bytes(), name=path.name),
+            preview=preview(data, name=path.name),
         )
-        for path in sorted(folder.glob("*.mid"))
+        for path, data in found
     )

@@ -156,6 +156,7 @@ ROLL: Final = {
         ["Esc", "clear"],
     ],
     "velocity": "velocity",
+    "seeks": "The studio was started anew, or needed the room of this piece: asking for it again …",
     "gone": "That piece is gone: the studio was started anew, or needed its room.",
     "asks": "Asking the model …",
     "lost": "The studio does not answer. Is it still running in the terminal?",

@@ -74,8 +74,11 @@ def roll(
     busy: bool = False,
     on_pick: Callable[[], None],
     on_act: Callable[[], None],
-) -> None:
+) -> str | None:
     """Show a piece.
+
+    Returns:
+        The name of the piece for which the page asked to be drawn anew, if that is why it was.
 
     Args:
         piece: What `Piece.on_roll` or `Job.on_roll` returned, or None for an empty roll.
@@ -88,7 +91,7 @@ def roll(
     # AppTest has one of its own. Streamlit 1.65, the last for Python 3.10, does not hand it on.
     # Measured at 20 µs: the strings are the same objects every time.
     mount = component("musicgen_roll", html=_HTML, css=_CSS, js=_JS)
-    mount(
+    told = mount(
         key="roll",
         data={
             "piece": piece,
@@ -100,6 +103,8 @@ def roll(
         on_act_change=on_act,
         on_done_change=_look_again,
     )
+    done = told.get("done")
+    return done if isinstance(done, str) else None
 
 
 def _look_again() -> None:

@@ -66,7 +66,7 @@ class GazePanel {
     this.address = address;
     if (!this.facts.has(address)) {
       try {
-        const answer = await fetch(`${address}/facts`);
+        const answer = await this.roll.known(`${address}/facts`);
         const facts = answer.ok ? await answer.json() : null;
         if (facts && !facts.error) this.facts.set(address, facts);
         else if (this.address === address) this.failed = facts ? `${facts.error.message} ${facts.error.hint}` : answer.status === 404 ? say.gone : say.lost;

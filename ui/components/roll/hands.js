@@ -8,6 +8,7 @@ const hands = {
     on(audio, "play pause ended waiting playing", () => { this.buttons(); this.redraw(); });
     on(audio, "loadedmetadata", () => {
       this.ready = true;
+      this.tried = false;
       if (this.stream) this.liveChanged(this.stream.state);
       if (this.cursor > 0) audio.currentTime = this.cursor;
       this.buttons();
@@ -42,7 +43,10 @@ const hands = {
     // Streamlit's words on a server that is gone name a program that nobody started: the theme has ours.
     this.dialogs = new MutationObserver(() => {
       const title = document.querySelector(".stDialog [role=dialog] h2");
-      if (title?.textContent === "Connection error") title.closest(".stDialog").setAttribute("data-gone", "");
+      const away = title?.textContent === "Connection error";
+      if (away) title.closest(".stDialog").setAttribute("data-gone", "");
+      else if (this.away && this.music) this.trigger("done", this.music.piece.id); // it is back, and has no page of ours yet
+      this.away = away;
     });
     this.dialogs.observe(document.body, { childList: true });
     this.sizes = new ResizeObserver(() => {

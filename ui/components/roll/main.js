@@ -129,7 +129,7 @@ class Roll {
     if (signal.aborted) return;
     const { piece } = this.music, name = this.name(note);
     try {
-      const answer = await fetch(`${piece.maps}/note/${note}`, { signal });
+      const answer = await this.known(`${piece.maps}/note/${note}`, { signal });
       if (answer.status === 204) { this.panel.show(null); return this.status(`${name}. ${this.say.unseen}`); }
       if (answer.status === 404) return this.status(this.say.gone, true);
       if (!answer.ok) throw new Error(answer.status);

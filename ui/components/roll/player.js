@@ -3,6 +3,7 @@
 
 const SEAM_S = 3; // music is played from so long before the seam
 const UNHEARD_MS = 4000; // after so long without leave to sound, the button says Play again
+const SEEK_MS = 700; // so often it is asked for what the studio may know again
 const begun = new Set(); // what has played by itself: once is enough, also where a roll is drawn anew
 
 const player = {
@@ -16,9 +17,9 @@ const player = {
     if (first) begun.add(piece.id);
     if (first || piece.live) this.cursor = Math.max(0, piece.promptEnd - SEAM_S);
     this.buttons();
-    if (this.lost && !piece.live) this.status(this.say.gone, true); // what was there before
+    if ((this.lost || this.sought) && !piece.live) this.status(this.say.gone, true); // what was there before
     else this.status();
-    this.lost = false;
+    this.lost = this.tried = this.sought = false;
     if (first && (navigator.userActivation?.hasBeenActive ?? this.context)) this.begin();
   },
 
@@ -90,6 +91,22 @@ const player = {
     if (this.ready) this.audio.currentTime = this.cursor;
   },
 
+  // What the studio does not know may be kept all the same: where it was started anew, or needed the
+  // room, it has the piece again as soon as the page is drawn. Only what is asked for in vain then is gone.
+  async known(address, options) {
+    const { piece } = this.music, here = () => this.music?.piece.id === piece.id;
+    let answer = await fetch(address, options);
+    for (let left = 9; answer.status === 404 && left && here(); left--) {
+      this.sought = true;
+      this.status(this.say.seeks);
+      if (left % 3 === 0) this.trigger("done", piece.id); // one that was just started may not hear it yet
+      await new Promise((resolve) => setTimeout(resolve, SEEK_MS));
+      if (here()) answer = await fetch(address, options);
+    }
+    if (this.sought && here()) { this.sought = false; this.status(); }
+    return answer;
+  },
+
   // Nobody knows this piece any more: it is said, and not asked for again.
   lose() {
     if (this.lost || !this.music) return;
@@ -151,18 +168,30 @@ const player = {
   // No sound is said in words; the notes stay, and so does the file.
   async silent() {
     if (this.mute || !this.music?.piece.audio) return;
+    const { playing } = this;
     this.mute = true;
     this.buttons();
+    const { piece } = this.music;
     let why = "";
     try {
-      const answer = await fetch(this.music.piece.audio.replace(/\.\w+$/, ""));
+      const answer = await this.known(piece.audio.replace(/\.\w+$/, ""));
+      if (piece.id !== this.music?.piece.id) return; // another one is there
       if (answer.status === 404) return this.lose();
       const { error } = await answer.json();
+      if (!error && !this.tried) return this.again(playing); // the studio was started anew, and has it
       if (error) why = ` ${error.message} ${error.hint}`;
     } catch { /* the server itself is gone, which the page says */ }
     if (!this.music) return; // its visitor has gone on
     this.status(this.say.mute + why, true);
     this.trigger("done", this.music.piece.id); // so that the page says it too
+  },
+
+  // Its sound is loaded once more, and goes on where it was.
+  again(playing) {
+    this.tried = true;
+    this.attach(this.music.piece);
+    this.buttons();
+    if (playing) this.play();
   },
 
   async soundFacts() {
