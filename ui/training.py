@@ -209,9 +209,9 @@ class TrainingRoom:
             "hint": status.hint,
             "curve": {
                 "steps": curve.steps,
-                "losses": curve.losses,
+                "bits": curve.training_bits_per_note,
                 "validated": curve.validated,
-                "held_out": curve.held_out,
+                "held_out": curve.bits_per_note,
             },
             "samples": self._made_on_the_way(view),
         }

@@ -75,6 +75,12 @@ UNTIL_HELP: Final = (
     "without a better one it ends, and keeps the best model; at the latest it ends at its time."
 )
 MINUTES: Final = (1, 2, 5, 10, 20, 30, 60, 120, 240, 480)
+FEW_MINUTES: Final = 10
+"""A new model that is trained for less is a first try."""
+FIRST_TRY: Final = (
+    "So few minutes suffice for a first try only. For music worth hearing take half an hour or "
+    "more, or begin with the piano model."
+)
 GO: Final = "Train"
 GO_FIRST: Final = "Add some music first."
 STOP: Final = "Stop and keep"
@@ -94,8 +100,8 @@ REMOVE_YES: Final = "Remove it"
 RUNS: Final = "Runs"
 EMPTY: Final = (
     "Add MIDI files on the left. You will see here which of them can be used, then how the model "
-    "learns: its loss falls, and pieces that it makes on the way can be heard. Training goes on "
-    "when this page or the studio is closed."
+    "learns: music surprises it less and less, and pieces that it makes on the way can be heard. "
+    "Training goes on when this page or the studio is closed."
 )
 
 # What the board says; it gets these with its data.
@@ -125,10 +131,10 @@ BOARD: Final = {
     "seconds": "{n} s",
     "minutes": "{n} min",
     "hours": "{n} h",
-    "train": "training loss",
-    "held": "held-out loss",
-    "axes": "bits an event over steps: lower is better",
-    "curve": "Loss over {steps} steps, now at step {step}; held out at best: {bits} bits a note",
+    "train": "music it learns from",
+    "held": "music held out",
+    "axes": "surprise in bits a note, over steps: lower is better",
+    "curve": "Surprise over {steps} steps, now at step {step}; best held out: {bits} bits a note",
     "samples": "Made on the way",
     "gone": "That run is gone: it was removed.",
     "lost": "The studio does not answer. Is it still running in the terminal?",
@@ -169,14 +175,26 @@ def trying(step: Trying) -> str:
     return f"Reading the music{told}, {step.seconds:.0f} s …"
 
 
-def tried_in_part(step: Trying) -> str:
-    """Say why a trial did not come to its end, and what that means."""
+def tried_in_part(step: Trying, size: str | None) -> str:
+    """Say why a trial did not come to its end, and what that means.
+
+    Args:
+        step: How it stands.
+        size: What the size is called that is chosen, where the trial has not reached it.
+    """
     if step.is_reading:
         return "It was ended while the music was read: nothing was tried yet."
-    if step.is_late:
-        rest = "A size that is missing here is slower than the others."
-        return f"The trial was ended after {step.seconds:.0f} s. {rest}"
-    return "The trial was ended before all was tried."
+    if size is None:
+        if step.is_late:
+            rest = "A size that is missing here is slower than the others."
+            return f"The trial was ended after {step.seconds:.0f} s. {rest}"
+        return "The trial was ended before all was tried."
+    if not step.is_late:
+        return f"{size} was not reached: the trial was ended before."
+    told = f"{size} was not reached in {step.seconds:.0f} s"
+    if step.found:
+        return f"{told}: it is slower than what is listed. Take a smaller size, or much more time."
+    return f"{told}: a few steps take longer than that on this computer now."
 
 
 def sample_title(step: str) -> str:

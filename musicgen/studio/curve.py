@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,18 @@ class Curve:
     held_out: tuple[float, ...]
     bits_per_note: tuple[float, ...]
     untouched_bits_per_note: float | None
+
+    @property
+    def training_bits_per_note(self) -> tuple[float, ...]:
+        """The training loss in bits a note, by as many events a note as held-out music has.
+
+        Before the first validation an event counts as a note, which it is but for the first and the
+        last of a piece.
+        """
+        scale = 1 / math.log(2)
+        if self.held_out and self.held_out[0] > 0:
+            scale = self.bits_per_note[0] / self.held_out[0]
+        return tuple(round(loss * scale, 4) for loss in self.losses)
 
 
 def read_curve(path: Path) -> Curve:

@@ -109,7 +109,10 @@ def test_a_run_stands_as_its_files_say(home: Path, tiny_model: Path) -> None:
     assert (done["state"], done["active"]) == ("finished", False)
     assert len(done["curve"]["steps"]) <= 300
     assert done["curve"]["steps"][-1] == 800
-    assert done["curve"]["held_out"] == (7.2, 7.5)
+    # Guards a chart of bits an event beside a figure of bits a note.
+    assert done["curve"]["held_out"] == (12.1, 12.5)
+    assert done["curve"]["bits"][-1] == pytest.approx(1.0 * 12.1 / 7.2, abs=0.1)
+    assert "bits a note" in words.BOARD["axes"]
     # Guards a figure of the last model beside a button that uses the best one.
     assert done["bits_per_note"] == 12.1
     # Guards a figure without anything to hold it against.
@@ -471,6 +474,79 @@ def test_sizes_are_tried_out_at_a_press(
     next(b for b in page.button if b.label == words.TRY).click().run()
     assert len(page.dataframe) == 1
     assert "ended after 31 s" in page.info[0].value
+
+
+def test_a_size_that_a_trial_did_not_reach_is_named(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards "a size that is missing here" said of the very size that was asked about."""
+    found: list[Estimate] = [estimated("tiny", 900)]
+    stands = {"is_reading": False, "seconds": 45.2, "is_late": True}
+
+    def try_sizes(folder: str, minutes: float, *, start_from: str | None) -> Iterator[Trying]:
+        yield Trying(found=tuple(found), **stands)
+
+    monkeypatch.setattr("musicgen.studio.estimates.try_sizes", try_sizes)
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(asset_dir("data") / "starter")
+    page.session_state["train_looked"] = page.session_state["train_path"]
+    page.run()
+    press = lambda: next(b for b in page.button if b.label == words.TRY).click().run()  # noqa: E731
+    press()
+    assert told_by(page, "Small was not reached in 45 s: it is slower than what is listed.")
+    page.button_group(key="train_size").set_value("tiny").run()
+    assert told_by(page, "A size that is missing here is slower")
+    assert not told_by(page, "Tiny was not")
+    found.clear()
+    press()
+    assert told_by(page, "Tiny was not reached in 45 s: a few steps take longer")
+    stands["is_late"] = False
+    press()
+    assert told_by(page, "Tiny was not reached: the trial was ended before.")
+    page.button_group(key="train_begin").set_value(words.A_MODEL).run()
+    press()
+    assert told_by(page, f"{words.A_MODEL} was not reached")
+
+
+def told_by(page: AppTest, text: str) -> bool:
+    return any(text in info.value for info in page.info)
+
+
+def test_few_minutes_are_told_to_be_a_first_try(
+    home: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards a warning that came once training was under way: the slider took 1 min silently."""
+
+    def is_said() -> bool:
+        return words.FIRST_TRY in [caption.value for caption in page.caption]
+
+    page.session_state["train_music"] = words.FOLDER
+    page.session_state["train_path"] = str(asset_dir("data") / "starter")
+    page.session_state["train_looked"] = page.session_state["train_path"]
+    page.run()
+    assert not is_said()
+    page.select_slider(key="train_minutes").set_value(5).run()
+    assert is_said()
+    page.button_group(key="train_begin").set_value(words.A_MODEL).run()
+    assert not is_said()
+    page.button_group(key="train_begin").set_value(words.NOTHING).run()
+    # A trial knows better: of that size, in that time.
+    verdict = Trying(found=(estimated("small", 900),), is_over=True, is_reading=False)
+    page.session_state["train_sizes"] = ((page.session_state["train_path"], 5, False), verdict)
+    page.run()
+    assert not is_said()
+    page.button_group(key="train_size").set_value("tiny").run()
+    assert is_said()
+    page.button_group(key="train_size").set_value("small").run()
+    page.select_slider(key="train_minutes").set_value(2).run()
+    assert is_said()
+    page.select_slider(key="train_minutes").set_value(10).run()
+    assert not is_said()
+    # Nobody can choose while a run is at work.
+    lay_run(NAME, state="starting")
+    page.run()
+    assert page.select_slider(key="train_minutes").value == 2
+    assert not is_said()
 
 
 def test_a_trial_ends_when_a_run_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

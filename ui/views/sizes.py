@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from musicgen.studio.estimates import Trying
 
 
+def has_verdict(folder: str, minutes: int, size: str) -> bool:
+    """Return whether a trial has told how a new model of a size would do in that time."""
+    key, found = st.session_state.get("train_sizes") or (None, None)
+    if key != (folder, minutes, False) or found is None or isinstance(found, MusicgenError):
+        return False
+    return size in _sizes(found)
+
+
 def sizes_table(
-    room: TrainingRoom, folder: str, minutes: int, *, from_model: bool, is_busy: bool
+    room: TrainingRoom, folder: str, minutes: int, *, size: str | None, is_busy: bool
 ) -> Callable[[], None] | None:
     """Offer to try the sizes out, or going on with a model, and show what was found.
 
@@ -26,14 +34,14 @@ def sizes_table(
         room: What tries them.
         folder: The music.
         minutes: How long the run is to be.
-        from_model: Whether it is to begin with the piano model.
+        size: That is chosen; None to begin with the piano model.
         is_busy: Whether a run is at work: what is tried beside it would tell nothing.
 
     Returns:
         What tries them, to be called when all else of the page is drawn; None where nothing is to
         be tried. Whatever else is pressed on the page breaks it off, and the trial ends with it.
     """
-    key = (folder, minutes, from_model)
+    key = (folder, minutes, size is None)
     is_asked = st.button(
         strings.TRY,
         key="train_try",
@@ -47,7 +55,7 @@ def sizes_table(
         return lambda: _try(room, key, box)
     seen = st.session_state.get("train_sizes")
     if seen is not None and seen[0] == key:
-        _show(seen[1], from_model=from_model)
+        _show(seen[1], size)
     return None
 
 
@@ -66,18 +74,21 @@ def _try(room: TrainingRoom, key: tuple[str, int, bool], box: Any) -> None:
     st.rerun()
 
 
-def _show(found: Trying | MusicgenError, *, from_model: bool) -> None:
+def _show(found: Trying | MusicgenError, size: str | None) -> None:
     if isinstance(found, MusicgenError):
         st.error(f"{plain(found.message)} {plain(found.hint)}", icon=":material/error:")
         return
     if not found.is_over:
-        st.info(strings.tried_in_part(found), icon=":material/timer:")
+        # Of the piano model one thing is tried: what was found is it.
+        is_missing = not found.found if size is None else size not in _sizes(found)
+        missing = _name(size) if is_missing else None
+        st.info(strings.tried_in_part(found, missing), icon=":material/timer:")
     if not found.found:
         return
     sizes = found.found
     st.dataframe(
         {
-            strings.SIZE: [_name(each.size, from_model) for each in sizes],
+            strings.SIZE: [_name(size and each.size) for each in sizes],
             strings.COLUMN_PARAMETERS: [f"{each.parameters / 1e6:.1f} M" for each in sizes],
             strings.COLUMN_STEP: [
                 strings.measured(each.seconds_per_step, "{:.2f} s") for each in sizes
@@ -96,5 +107,10 @@ def _show(found: Trying | MusicgenError, *, from_model: bool) -> None:
     )
 
 
-def _name(size: str, from_model: bool) -> str:
-    return strings.A_MODEL if from_model else strings.SIZES.get(size, size)
+def _sizes(found: Trying) -> tuple[str, ...]:
+    return tuple(each.size for each in found.found)
+
+
+def _name(size: str | None) -> str:
+    """Return what a size is called, or for None the piano model."""
+    return strings.A_MODEL if size is None else strings.SIZES.get(size, size)

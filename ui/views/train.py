@@ -17,7 +17,7 @@ from musicgen.ui.training import TrainingRoom
 from musicgen.ui.views.corpus import corpus_table
 from musicgen.ui.views.music import Chosen, chosen, music
 from musicgen.ui.views.run import run_stage
-from musicgen.ui.views.sizes import sizes_table
+from musicgen.ui.views.sizes import has_verdict, sizes_table
 
 if TYPE_CHECKING:
     from musicgen.studio.runs import RunView
@@ -93,11 +93,23 @@ def _settings(room: TrainingRoom, busy: RunView | None) -> None:
         help=strings.TIME_HELP,
         disabled=is_busy,
     )
+    if not is_busy and _is_first_try(room):
+        st.caption(strings.FIRST_TRY)
     st.toggle(strings.UNTIL, key="train_until", help=strings.UNTIL_HELP, disabled=is_busy)
     if state["train_until"]:
         st.caption(strings.at_most(state["train_minutes"]))
     kept.update({name: state[name] for name in kept if name in state})
     _button(room, busy)
+
+
+def _is_first_try(room: TrainingRoom) -> bool:
+    """Return whether what is chosen is a new model in few minutes, of which nobody knows better."""
+    state = st.session_state
+    minutes = state["train_minutes"]
+    if state["train_begin"] != strings.NOTHING or minutes >= strings.FEW_MINUTES:
+        return False
+    wanted = chosen(room)
+    return wanted is None or not has_verdict(wanted.folder, minutes, state["train_size"])
 
 
 def _as_ordered(run: RunView, *, folder: bool) -> None:
@@ -197,7 +209,11 @@ def _stage(
         from_model = st.session_state["train_begin"] == strings.A_MODEL
         corpus_table(room, wanted.folder, begins_new=not from_model)
         trial = sizes_table(
-            room, wanted.folder, minutes, from_model=from_model, is_busy=busy is not None
+            room,
+            wanted.folder,
+            minutes,
+            size=None if from_model else st.session_state["train_size"],
+            is_busy=busy is not None,
         )
     elif not runs:
         st.info(strings.EMPTY, icon=":material/info:")

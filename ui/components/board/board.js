@@ -2,7 +2,6 @@
 // studio once a second while the run is at work, and tells the page when the run ends.
 
 const EVERY_MS = 1000;
-const BITS = 1 / Math.LN2; // in a nat
 
 const count = (number) => Math.round(number).toLocaleString("en-US");
 
@@ -131,7 +130,7 @@ class Board {
     for (const other of this.find(".samples").querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === button));
   }
 
-  // The training loss as a line, the held-out one as dots: told apart by more than their colour.
+  // Surprise by what it learns from as a line, by what is held out as dots: told apart by more than their colour.
   draw() {
     const canvas = this.find(".curve"), figure = canvas.parentElement, curve = this.now?.curve;
     figure.hidden = !curve || curve.steps.length < 2;
@@ -142,7 +141,7 @@ class Board {
     const pen = canvas.getContext("2d"), style = getComputedStyle(this.root);
     pen.scale(scale, scale);
     const colour = (name) => style.getPropertyValue(name).trim();
-    const train = curve.losses.map((loss) => loss * BITS), held = curve.held_out.map((loss) => loss * BITS);
+    const { bits: train, held_out: held } = curve;
     const low = Math.min(...train, ...held), high = Math.max(...train, ...held);
     const room = Math.max(high - low, 0.1) * 0.08, left = 38, bottom = height - 22;
     const x = (step) => left + ((width - left - 10) * step) / Math.max(this.now.steps, 1);
