@@ -37,7 +37,9 @@ _PAGES = {
 }
 st.session_state["pages"] = _PAGES  # a page is gone to by this very object
 shown = st.navigation(list(_PAGES.values()), position="top")
-manners()
+outlived = manners()
+if outlived is not None:
+    st.session_state.setdefault("show", outlived)
 with st.container(key="pages", horizontal=True):  # the theme shows it on a phone
     for linked in _PAGES.values():
         st.page_link(linked)

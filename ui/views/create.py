@@ -69,7 +69,6 @@ def _stage(shared: Studio, desk: Desk) -> None:
 
     The places of the page stay the same: a component that comes to another one begins anew.
     """
-    is_fresh = "show" not in st.session_state
     st.session_state.setdefault("show", desk.shown)  # the page may have been opened anew
     job = _watched(desk)
     piece = _shown(shared, desk) if job is None else None
@@ -87,15 +86,13 @@ def _stage(shared: Studio, desk: Desk) -> None:
         told = _of_this_page(job.on_roll(*shared.standing(job), before=before))
         roll(told, busy=True, on_pick=picked, on_act=_act(shared, desk))
     elif not is_compared:
-        known = roll(
+        roll(
             None if piece is None else _of_this_page(piece.on_roll(_before(desk, piece))),
             examples=() if _has_own(desk) else [p.on_roll() for p in shared.examples],
             busy=any(other.active for other in desk.jobs),
             on_pick=picked,
             on_act=_act(shared, desk),
         )
-        if is_fresh and known is not None and piece is not None and known != piece.id:
-            _come_back(shared, desk, known)
     with st.container(key="below", gap="small"):
         if piece is not None and not is_compared:
             _downloads(shared, piece)
@@ -103,13 +100,6 @@ def _stage(shared: Studio, desk: Desk) -> None:
             if piece.kind == "take":
                 quality(shared.cards, piece, desk.drawer.pieces())
     drawer(shared, desk, piece)
-
-
-def _come_back(shared: Studio, desk: Desk, name: str) -> None:
-    """Show what a page showed that outlived its studio, where that is kept or everybody's."""
-    if desk.find(name) is not None or any(piece.id == name for piece in shared.examples):
-        st.session_state["show"] = name
-        st.rerun()
 
 
 def _watched(desk: Desk) -> Job | None:

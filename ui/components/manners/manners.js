@@ -14,11 +14,12 @@ class Manners {
     const on = (name, act) => document.addEventListener(name, act, { signal: this.gone.signal, capture: true });
     on("focusin", (event) => this.remember(event.target));
     on("pointerdown", () => { this.last = null; }); // whoever clicks elsewhere wants no focus back
+    on("musicgen:seek", ({ detail }) => this.trigger("outlived", detail)); // the roll's piece
     this.changes = new MutationObserver(() => this.look());
     this.changes.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ["disabled"] });
   }
 
-  update() {}
+  update(_told, { setTriggerValue }) { this.trigger = setTriggerValue; }
 
   remember(element) {
     this.since = null;

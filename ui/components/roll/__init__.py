@@ -3,7 +3,8 @@
 Plain JavaScript files, joined in this order; no build step, no request to another machine.
 It is told `Piece.on_roll()`, which says where to ask for sound, attention and progress. It says the
 state `pick` (the example chosen) and the triggers `done` (there is something new) and `act` (what
-is to be made from which point).
+is to be made from which point). Where the studio may have been started anew it says so as the event
+`musicgen:seek` on the document, with the name of its piece.
 """
 
 from __future__ import annotations
@@ -74,11 +75,8 @@ def roll(
     busy: bool = False,
     on_pick: Callable[[], None],
     on_act: Callable[[], None],
-) -> str | None:
+) -> None:
     """Show a piece.
-
-    Returns:
-        The name of the piece for which the page asked to be drawn anew, if that is why it was.
 
     Args:
         piece: What `Piece.on_roll` or `Job.on_roll` returned, or None for an empty roll.
@@ -91,7 +89,7 @@ def roll(
     # AppTest has one of its own. Streamlit 1.65, the last for Python 3.10, does not hand it on.
     # Measured at 20 µs: the strings are the same objects every time.
     mount = component("musicgen_roll", html=_HTML, css=_CSS, js=_JS)
-    told = mount(
+    mount(
         key="roll",
         data={
             "piece": piece,
@@ -103,8 +101,6 @@ def roll(
         on_act_change=on_act,
         on_done_change=_look_again,
     )
-    done = told.get("done")
-    return done if isinstance(done, str) else None
 
 
 def _look_again() -> None:

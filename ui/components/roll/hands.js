@@ -45,7 +45,7 @@ const hands = {
       const title = document.querySelector(".stDialog [role=dialog] h2");
       const away = title?.textContent === "Connection error";
       if (away) title.closest(".stDialog").setAttribute("data-gone", "");
-      else if (this.away && this.music) this.trigger("done", this.music.piece.id); // it is back, and has no page of ours yet
+      else if (this.away && this.music) this.seekPiece(); // it is back, and knows nothing of this page
       this.away = away;
     });
     this.dialogs.observe(document.body, { childList: true });

@@ -99,13 +99,16 @@ const player = {
     for (let left = 9; answer.status === 404 && left && here(); left--) {
       this.sought = true;
       this.status(this.say.seeks);
-      if (left % 3 === 0) this.trigger("done", piece.id); // one that was just started may not hear it yet
+      if (left % 3 === 0) this.seekPiece(); // one that was just started may not hear it yet
       await new Promise((resolve) => setTimeout(resolve, SEEK_MS));
       if (here()) answer = await fetch(address, options);
     }
     if (this.sought && here()) { this.sought = false; this.status(); }
     return answer;
   },
+
+  // The page is drawn anew, and shows this piece again where it is kept.
+  seekPiece() { document.dispatchEvent(new CustomEvent("musicgen:seek", { detail: this.music.piece.id })); },
 
   // Nobody knows this piece any more: it is said, and not asked for again.
   lose() {
