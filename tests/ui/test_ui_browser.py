@@ -120,12 +120,18 @@ READY = f"() => ({PLAYER})?.readyState >= 1"
 
 # In how many columns something stands on the ruler behind the seam, which is at two thirds: a time
 # has some thirty.
-WRITTEN_ON_THE_RULER = """(canvas) => {
-  const [from, scale] = [Math.round(canvas.width * 0.7), devicePixelRatio], height = 20 * scale;
-  const { data, width } = canvas.getContext("2d").getImageData(from, 2, 90 * scale, height - 2);
+WRITTEN_ON_THE_RULER = """(canvas, rows) => {
+  const [from, scale] = [Math.round(canvas.width * 0.7), devicePixelRatio];
+  const [top, bottom] = rows.map((row) => row * scale), g = canvas.getContext("2d");
+  const { data, width } = g.getImageData(from, top, 90 * scale, bottom - top);
   const inked = new Set();
   for (let i = 3; i < data.length; i += 4) if (data[i] > 99) inked.add((i >> 2) % width);
   return inked.size / scale;
+}"""
+INKED = """(canvas, rows) => {
+  const [top, bottom] = rows.map((row) => row * devicePixelRatio);
+  const { data } = canvas.getContext("2d").getImageData(0, top, canvas.width, bottom - top);
+  return data.filter((level, i) => i % 4 === 3 && level).length;
 }"""
 # The class of what has the focus, in whichever component.
 FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className"
@@ -348,11 +354,21 @@ def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
     )
     box = visit.roll.bounding_box()
     stop = visit.button("Continue").bounding_box()
+    knob = visit.page.locator(".mg .volume input").bounding_box()
+    assert knob is not None, "how loud it is can be set on a phone too"
+    assert knob["width"] >= 60
+    assert knob["x"] + knob["width"] <= 390
     over, offered = visit.page.locator(".mg .over"), visit.page.locator(".mg .here")
     visit.still()
     over.focus()
     visit.page.keyboard.press("Home")
-    assert visit.page.locator(".mg .base").evaluate(WRITTEN_ON_THE_RULER) > 40
+    assert visit.page.locator(".mg .base").evaluate(WRITTEN_ON_THE_RULER, [2, 18]) > 40
+    # Guards: words in the place of a time, and a playhead that runs through them.
+    assert visit.page.locator(".mg .base").evaluate(WRITTEN_ON_THE_RULER, [20, 40]) > 0
+    visit.page.keyboard.press("End")
+    assert over.evaluate(INKED, [20, 40]) > 0
+    assert over.evaluate(INKED, [0, 18]) == 0
+    visit.page.keyboard.press("Home")
     visit.page.keyboard.press("ArrowRight")
     offered.wait_for()
     notes = over.bounding_box()

@@ -34,6 +34,7 @@ const going = {
     for (const button of box.children) button.disabled = this.busy;
     box.lastChild.hidden = this.music.piece.kind !== "take"; // of a file there is nothing to make anew
     const room = box.offsetWidth + GAP;
+    box.style.setProperty("--top", `${this.paint.top + 6}px`);
     box.style.left = `${Math.round(clamp(x + room < width ? x + GAP : x - room, left + 4, Math.max(4, width - room)))}px`;
   },
 

@@ -50,11 +50,11 @@ const noteDrawing = {
 
   // The same without round corners.
   traceMany(g, some, hollow) {
-    const { on, off, pitch, high } = this.music, { left, perSecond, row } = this, { from } = this.view;
+    const { on, off, pitch, high } = this.music, { left, perSecond, row, top } = this, { from } = this.view;
     const h = Math.max(2, row - (row > 5 ? 1 : 0)), inset = hollow ? 0.6 : 0, low = hollow ? h * 0.15 : 0, tall = hollow ? h * 0.7 : h;
     for (let k = 0; k < some.length; k++) {
       const i = some[k], w = (off[i] - on[i]) * perSecond - 0.5;
-      g.rect(left + (on[i] - from) * perSecond + inset, RULER + (high - pitch[i]) * row + low, (w > 2 ? w : 2) - 2 * inset, tall);
+      g.rect(left + (on[i] - from) * perSecond + inset, top + (high - pitch[i]) * row + low, (w > 2 ? w : 2) - 2 * inset, tall);
     }
   },
 };

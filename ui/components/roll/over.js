@@ -6,7 +6,7 @@ const over = {
     const { music, left, width, height } = this;
     g.save();
     g.beginPath();
-    g.rect(left, RULER, width - left, height);
+    g.rect(left, this.top, width - left, height);
     g.clip();
     if (link) this.drawLink(g, link);
     if (sounding) {
@@ -26,9 +26,10 @@ const over = {
     const x = this.x(cursor);
     if (x >= left - 1 && x <= width) {
       g.fillStyle = this.mark;
-      g.fillRect(x - 0.75, 4, 1.75, height);
+      const begin = this.top - RULER;
+      g.fillRect(x - 0.75, begin + 4, 1.75, height);
       g.beginPath();
-      g.moveTo(x - 6, 0); g.lineTo(x + 6, 0); g.lineTo(x, 9);
+      g.moveTo(x - 6, begin); g.lineTo(x + 6, begin); g.lineTo(x, begin + 9);
       g.fill();
     }
   },
@@ -61,7 +62,7 @@ const over = {
     const { music } = this;
     const x0 = this.x(music.on[chosen]) + 2, y0 = this.y(music.pitch[chosen]) + this.row / 2;
     const x1 = this.x(music.on[to]) + 2, y1 = this.y(music.pitch[to]) + this.row / 2;
-    const lift = Math.max(Math.min(y0, y1) - 18 - Math.min(110, Math.abs(x0 - x1) * 0.28) - (head % 8) * 3, RULER + 4);
+    const lift = Math.max(Math.min(y0, y1) - 18 - Math.min(110, Math.abs(x0 - x1) * 0.28) - (head % 8) * 3, this.top + 4);
     g.strokeStyle = g.fillStyle = this.heads[head % 8];
     g.globalAlpha = 0.35 + 0.65 * Math.min(1, weight * 2);
     g.lineWidth = 1 + 3.5 * Math.min(1, weight * 1.5);
@@ -79,14 +80,14 @@ const over = {
   // What the crosshair of the large map is on: two notes, or two stretches of time.
   drawLink(g, { notes = [], spans = [] }) {
     g.fillStyle = this.ink(0.1);
-    for (const [from, to] of spans) g.fillRect(this.x(from), RULER, (to - from) * this.perSecond, this.height);
+    for (const [from, to] of spans) g.fillRect(this.x(from), this.top, (to - from) * this.perSecond, this.height);
     g.strokeStyle = this.mark;
     const seen = notes.filter((i) => i >= 0);
     for (const i of seen) {
       g.globalAlpha = 0.5;
       g.lineWidth = 1;
       g.beginPath();
-      g.moveTo(this.x(this.music.on[i]), RULER);
+      g.moveTo(this.x(this.music.on[i]), this.top);
       g.lineTo(this.x(this.music.on[i]), this.height);
       g.stroke();
       this.outline(g, i, 1, 2);
@@ -102,7 +103,7 @@ const over = {
       const d = Math.hypot(dx, dy);
       if (d < near || (d === 0 && best >= 0 && music.on[i] > music.on[best])) { near = d; best = i; }
     }
-    return x < this.left || y < RULER ? -1 : best;
+    return x < this.left || y < this.top ? -1 : best;
   },
 };
 

@@ -1,6 +1,6 @@
 // Drawing what does not move by itself: keys, grid, notes, pedal on one canvas, and the mini-map.
 
-const RULER = 24, LANE = 12;
+const RULER = 24, LANE = 12, SEAM = 18; // px: times, pedal, and above the times where new music begins
 
 class Painter {
   constructor(root) {
@@ -48,8 +48,10 @@ class Painter {
     this.width = this.over.clientWidth;
     this.height = this.over.clientHeight;
     this.left = this.width < 500 ? 34 : 44;
+    const { kind, promptEnd } = music.piece;
+    this.top = RULER + (kind === "take" && promptEnd > 0 ? SEAM : 0);
     this.lane = music.piece.pedals.length ? LANE + 4 : 0;
-    this.row = (this.height - RULER - this.lane) / (music.high - music.low + 1);
+    this.row = (this.height - this.top - this.lane) / (music.high - music.low + 1);
     this.perSecond = (this.width - this.left) / (view.to - view.from);
     this.music = music;
     this.view = view;
@@ -57,7 +59,7 @@ class Painter {
   }
 
   x(seconds) { return this.left + (seconds - this.view.from) * this.perSecond; }
-  y(pitch) { return RULER + (this.music.high - pitch) * this.row; }
+  y(pitch) { return this.top + (this.music.high - pitch) * this.row; }
   seconds(x) { return this.view.from + (x - this.left) / this.perSecond; }
   colour(i) {
     const { music } = this;
@@ -69,7 +71,7 @@ class Painter {
     this.drawGrid(g);
     g.save();
     g.beginPath();
-    g.rect(this.left, RULER, this.width - this.left, this.height - RULER);
+    g.rect(this.left, this.top, this.width - this.left, this.height - this.top);
     g.clip();
     this.drawRegions(g);
     this.drawNotes(g, dim ? 0.45 : 1);
@@ -89,27 +91,27 @@ class Painter {
     if (this.bars) this.drawBars(g);
     else this.drawSeconds(g);
     g.fillStyle = this.ink(0.14);
-    g.fillRect(0, RULER - 1, width, 1);
+    g.fillRect(0, this.top - 1, width, 1);
   }
 
-  // Where new music begins is said on the ruler, in the place of times: below it are notes.
+  // Where new music begins is said above the ruler: on it are times, below it notes, and the playhead
+  // goes through both.
   drawSeam(g) {
-    const { kind, promptEnd } = this.music.piece, x = this.x(promptEnd) + 4, width = g.measureText(this.say.here).width;
-    this.seam = null;
-    if (kind !== "take" || !promptEnd || x < this.left || x + width > this.width - 4) return;
-    this.seam = [x - 30, x + width + 6]; // a time that began before it would reach into it
+    const x = this.x(this.music.piece.promptEnd), width = g.measureText(this.say.here).width;
+    if (this.top === RULER || x < this.left || x > this.width) return;
+    g.fillStyle = this.ink(0.55);
+    g.fillRect(Math.round(x), 3, 1, SEAM - 3);
     g.fillStyle = this.ink(0.9);
-    g.fillText(this.say.here, x, RULER / 2);
+    g.fillText(this.say.here, Math.min(x + 5, this.width - width - 4), SEAM / 2 + 1);
   }
 
   line(g, seconds, alpha, text) {
     const x = this.x(seconds);
     g.fillStyle = this.ink(alpha);
-    g.fillRect(Math.round(x), RULER, 1, this.height - RULER);
+    g.fillRect(Math.round(x), this.top, 1, this.height - this.top);
     if (text === undefined || x < this.left - 1 || x > this.width - 30) return;
-    if (this.seam && x + 4 > this.seam[0] && x + 4 < this.seam[1]) return;
     g.fillStyle = this.ink(0.72);
-    g.fillText(text, x + 4, RULER / 2);
+    g.fillText(text, x + 4, this.top - RULER / 2);
   }
 
   drawSeconds(g) {
@@ -136,11 +138,11 @@ class Painter {
     const { promptEnd, kind, live, pedals } = music.piece;
     if (kind === "take" && promptEnd > 0) {
       g.fillStyle = this.ink(0.05);
-      g.fillRect(this.x(0), RULER, this.x(promptEnd) - this.x(0), height);
+      g.fillRect(this.x(0), this.top, this.x(promptEnd) - this.x(0), height);
       g.strokeStyle = this.ink(0.55);
       g.setLineDash([4, 4]);
       g.beginPath();
-      g.moveTo(this.x(promptEnd), RULER);
+      g.moveTo(this.x(promptEnd), this.top);
       g.lineTo(this.x(promptEnd), height);
       g.stroke();
       g.setLineDash([]);
@@ -150,10 +152,10 @@ class Painter {
       g.strokeStyle = this.ink(0.09);
       g.save();
       g.beginPath();
-      g.rect(edge, RULER, width - edge, height);
+      g.rect(edge, this.top, width - edge, height);
       g.clip();
       g.beginPath();
-      for (let x = edge; x < width + height; x += 14) { g.moveTo(x, RULER); g.lineTo(x - height, RULER + height); }
+      for (let x = edge; x < width + height; x += 14) { g.moveTo(x, this.top); g.lineTo(x - height, this.top + height); }
       g.stroke();
       g.restore();
     }
@@ -168,7 +170,7 @@ class Painter {
   drawKeys(g) {
     const { music, left, height } = this;
     g.fillStyle = this.back;
-    g.fillRect(0, RULER, left, height);
+    g.fillRect(0, this.top, left, height);
     for (let p = music.low; p <= music.high; p++) {
       const black = BLACK.includes(p % 12);
       g.fillStyle = black ? (this.dark ? "#0b0a09" : "#3a352d") : this.dark ? "#d9d4ca" : "#ffffff";
@@ -176,7 +178,7 @@ class Painter {
       if (black) { g.fillStyle = this.dark ? "#d9d4ca" : "#ffffff"; g.fillRect(left * 0.6, this.y(p), left * 0.4 - 1, this.row); }
     }
     g.fillStyle = this.ink(0.25);
-    g.fillRect(left - 1, RULER, 1, height);
+    g.fillRect(left - 1, this.top, 1, height);
     this.drawOctaves(g);
     if (this.lane) {
       g.fillStyle = this.back;
@@ -194,7 +196,7 @@ class Painter {
     g.textAlign = "right";
     for (let p = Math.ceil(music.low / 12) * 12; p <= music.high; p += 12) {
       const name = noteName(p), width = g.measureText(name).width;
-      const y = clamp(this.y(p) + this.row / 2, RULER + 7, this.height - this.lane - 8);
+      const y = clamp(this.y(p) + this.row / 2, this.top + 7, this.height - this.lane - 8);
       g.fillStyle = this.dark ? "#d9d4ca" : "#ffffff";
       g.fillRect(left - width - 8, y - 6.5, width + 7, 13);
       g.fillStyle = "#2a251d";
