@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 PATIENCE_MS = 240_000
+LOOK = f'button:not([disabled]):has-text("{words.LOOK}")'
 IDLE = ".stApp[data-test-script-state=notRunning]"
 
 
@@ -120,3 +121,20 @@ def test_from_files_to_a_model_that_plays(training_app_url: str, page: Page) -> 
     page.get_by_role("button", name=strings.GENERATE).click()
     page.get_by_text("model 6 files · Tiny · 2 min").wait_for()
     assert broken == []
+
+
+def test_a_folder_stays_over_a_look_at_create(training_app_url: str, page: Page) -> None:
+    """Guards a path that was gone: a browser that comes back says that the field is empty."""
+    folder = str(asset_dir("data") / "starter")
+    page.goto(f"{training_app_url}/train")
+    page.locator(IDLE).wait_for()
+    page.get_by_text(words.FOLDER, exact=True).click()
+    field = page.get_by_role("textbox", name=words.PATH)
+    field.fill(folder)
+    field.press("Enter")
+    page.locator(LOOK).wait_for()
+    page.get_by_test_id("stTopNav").get_by_role("link", name=strings.CREATE).click()
+    page.get_by_role("button", name=strings.GENERATE).wait_for()
+    page.get_by_test_id("stTopNav").get_by_role("link", name=words.TRAIN).click()
+    page.locator(LOOK).wait_for()
+    assert field.input_value() == folder
