@@ -118,6 +118,9 @@ def choose(page: Page) -> None:
     page.locator(".mg .over").focus()
     for _ in range(3):
         page.keyboard.press(".")
+    more = page.locator(".mg .gaze .more")
+    if more.get_attribute("aria-expanded") == "false":
+        more.click()
     page.locator(".mg .habits li").first.wait_for()
     page.wait_for_timeout(2000)
 

@@ -235,9 +235,18 @@ def test_a_note_shows_what_each_head_looked_at(visit, music):
     panel.get_by_role("button", name="None").click()
     panel.locator(".heads [data-head='2']").click()
     assert panel.locator(".looks li").count() == 1
+    panel.get_by_role("button", name="Maps and habits").click()
     panel.locator("[data-key='w0']").click()
     assert panel.locator(".heads [data-head='0']").get_attribute("aria-pressed") == "true"
+    visit.page.reload()
+    panel.locator(".more[aria-expanded=true]").wait_for()  # it is remembered
+    panel.locator(".habits li").first.wait_for()
+    panel.get_by_role("button", name="Less").click()
+    panel.locator(".body").wait_for(state="hidden")
     visit.page.locator(".mg .over").focus()
+    visit.page.keyboard.press(".")
+    panel.locator(".looks li").first.wait_for()
+    assert panel.locator(".habits").is_hidden()
     visit.page.keyboard.press("Escape")
     panel.locator(".body").wait_for(state="hidden")
     assert panel.locator(".tiles").is_visible(), "the whole piece's heads stay in sight"

@@ -15,7 +15,7 @@ import mido
 import pytest
 
 from browsers import faults_on, opened
-from musicgen.ui import strings
+from musicgen.ui import roll_strings, strings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route
@@ -87,14 +87,23 @@ def track(page: Page, name: str) -> Locator:
     return page.locator(".mg .legend").get_by_role("button", name=name)
 
 
-def chosen(page: Page, presses: int = 20) -> Locator:
-    """Choose a note by the keyboard, and return the panel that tells of it."""
+def chosen(page: Page, presses: int = 20, *, is_deep: bool = True) -> Locator:
+    """Choose a note by the keyboard, and return the panel that tells of it.
+
+    Args:
+        page: The page.
+        presses: The note's place, counted from 1.
+        is_deep: Whether the large map and the habits are to be open.
+    """
     page.locator(".mg .over").focus()
     page.keyboard.press("Escape")
     page.keyboard.press("Home")
     for _ in range(presses):
         page.keyboard.press(".")
     page.locator(f".mg .gaze[data-note='{presses - 1}'] .looks li").first.wait_for()
+    more = page.locator(".mg .gaze .more")
+    if (more.get_attribute("aria-expanded") == "true") is not is_deep:
+        more.click()
     return page.locator(".mg .gaze")
 
 
@@ -227,6 +236,26 @@ def test_more_looks_are_more_arcs(page):
     assert (len(few), len(more)) == (3, 6)
     assert more[:3] == few
     assert waiting.value.suggested_filename == "musicgen-trio-mid-arcs.csv"
+
+
+def test_a_note_leaves_the_page_short_until_more_is_asked_for(page):
+    """Guards: one click on a note that pushes downloads and takes a page and a half down."""
+    panel = chosen(page, is_deep=False)
+    deep = panel.locator(".seen, .habits, .name-habits, .scroll, .habits-help")
+    assert deep.count() == 5
+    assert not any(part.is_visible() for part in deep.all())
+    for name in (".tiles", ".looks li", ".heads", ".to-lab"):
+        assert panel.locator(name).first.is_visible()
+    short = panel.bounding_box()["height"]
+    assert short < 700
+    panel.get_by_role("button", name=roll_strings.ROLL["moreMaps"]).click()
+    panel.locator(".habits li").first.wait_for()
+    assert panel.locator(".map").is_visible()
+    assert panel.bounding_box()["height"] > short + 300
+    assert page.evaluate("sessionStorage['musicgen:maps']") == "1"
+    panel.get_by_role("button", name=roll_strings.ROLL["fewerMaps"]).click()
+    assert page.evaluate("sessionStorage['musicgen:maps']") == "0"
+    assert panel.locator(".looks li").first.is_visible()
 
 
 def test_habits_are_told_and_shade_the_overview(page):

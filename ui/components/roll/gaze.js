@@ -1,6 +1,7 @@
 // What the heads look at: of the whole piece at once, and of the chosen note in arcs and words.
 
 const CALM_MS = 400; // a piece that is gone again by then is not read
+const DEEP = "musicgen:maps"; // where the browser keeps, for this visit, whether the large map and habits are open
 
 class GazePanel {
   constructor(root, roll) {
@@ -12,7 +13,8 @@ class GazePanel {
     this.habits = new HabitsTable(this);
     this.map = new LargeMap(this);
     this.find(".count").addEventListener("input", (event) => this.set({ count: Number(event.target.value) }));
-    this.find(".more").addEventListener("click", () => { this.wide = !this.opened; this.draw(); });
+    try { this.wide = sessionStorage.getItem(DEEP) === "1"; } catch { this.wide = false; /* a browser that keeps nothing */ }
+    this.find(".more").addEventListener("click", () => this.set({ wide: !this.wide }));
     this.sight = new IntersectionObserver((seen) => { this.inSight = seen.at(-1).isIntersecting; this.begin(); });
     this.sight.observe(this.root);
   }
@@ -49,7 +51,6 @@ class GazePanel {
     this.asked = looks;
     if (this.address !== this.at(looks.page) || !this.told) await this.load(looks.page);
     if (this.asked !== looks || !this.roll.music) return;
-    if (!this.looks) this.wide ||= undefined; // closed before there was a note: its words are wanted
     this.looks = looks;
     this.draw();
   }
@@ -83,7 +84,7 @@ class GazePanel {
     return true;
   }
 
-  get opened() { return this.wide ?? !!this.looks; }
+  get opened() { return this.wide || !!this.looks; } // a note's words need no large map
   get everyLayer() { return this.layer === this.told.layers; }
   get layers() { return this.everyLayer ? Array.from({ length: this.told.layers }, (_, i) => i) : [this.layer]; }
   get heads() { return [...this.on].sort((a, b) => a - b); }
@@ -100,6 +101,7 @@ class GazePanel {
   set(change) {
     if ("layer" in change) this.picked = true;
     Object.assign(this, change);
+    if ("wide" in change) try { sessionStorage.setItem(DEEP, this.wide ? "1" : "0"); } catch { /* it holds for this page */ }
     this.draw();
   }
   step(by) { if (this.told) this.set({ layer: clamp(this.layer + by, 0, this.told.layers) }); }
@@ -123,11 +125,12 @@ class GazePanel {
     const { roll, looks, told } = this, { say } = roll;
     if (this.root.hidden || !roll.music) return;
     const more = this.find(".more"), body = this.find(".body");
-    more.textContent = this.opened ? say.fewerMaps : say.moreMaps;
-    more.setAttribute("aria-expanded", this.opened);
+    more.textContent = this.wide ? say.fewerMaps : say.moreMaps;
+    more.setAttribute("aria-expanded", this.wide);
     more.hidden = !told;
     this.overview.draw(); // after that: an open panel has larger squares
     body.hidden = !told || !this.opened;
+    for (const part of this.root.querySelectorAll(".deep")) part.hidden = !this.wide;
     if (looks) this.root.dataset.note = looks.note; else delete this.root.dataset.note;
     for (const part of this.root.querySelectorAll(".of-note")) part.hidden = !looks;
     if (!told) return;
@@ -137,6 +140,7 @@ class GazePanel {
     this.buttons();
     if (focus) this.find(`[data-key="${focus}"]`)?.focus();
     this.answer();
+    if (!this.wide) return;
     this.habits.draw();
     this.map.load();
   }

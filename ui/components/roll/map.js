@@ -133,7 +133,7 @@ class LargeMap {
   // A note under the pointer on the roll: seen from the chosen one, or seeing it.
   follow(note) {
     const { panel } = this;
-    if (!this.data || this.byBars || !panel.looks || !panel.opened) return;
+    if (!this.data || this.byBars || !panel.looks || !panel.wide) return;
     const event = note < 0 ? -1 : panel.told.noteOf.indexOf(note), own = panel.looks.event;
     if (event < 0) { if (this.cross) { this.cross = null; this.paint(); this.label(); } return; }
     const row = Math.max(event, own), column = Math.min(event, own);
