@@ -27,7 +27,7 @@ EXIT_INTERRUPTED = 130
 # Seconds between two progress lines: a terminal's line is redrawn, a log's is added to.
 TERMINAL_PAUSE_S = 0.1
 LOG_PAUSE_S = 10.0
-_LATER_S = 0.05  # a Ctrl-C that came where nothing can be raised is raised again so long after
+_LATER_S = 0.05  # a Ctrl-C that came where it would come amiss is raised again so long after
 
 
 def visible(text: str) -> str:
@@ -195,7 +195,7 @@ class Interrupts:
 
     def take(self, number: int, frame: FrameType | None) -> None:
         """Take in a Ctrl-C; a signal handler."""
-        if _is_swallowed_in(frame):
+        if _comes_amiss_in(frame):
             threading.Timer(_LATER_S, signal.raise_signal, (number,)).start()
             return
         stops = self.pressed or not self._waits
@@ -209,10 +209,18 @@ class Interrupts:
             os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
 
 
-def _is_swallowed_in(frame: FrameType | None) -> bool:
-    """Whether what is raised there is lost: a callback in which an import lets go of its lock."""
-    code = None if frame is None else frame.f_code
-    return code is not None and code.co_name == "cb" and "importlib" in code.co_filename
+def _comes_amiss_in(frame: FrameType | None) -> bool:
+    """Whether nothing should be raised there.
+
+    In a callback in which an import lets go of its lock it would be lost. In text that is
+    executed, as for each dataclass of a library, `python -m` would remember it as unhandled:
+    whoever catches it, the process ends by the signal and not by its exit code.
+    """
+    if frame is None:
+        return False
+    file, name = frame.f_code.co_filename, frame.f_code.co_name
+    is_executed = name == "<module>" and file == "<string>" and frame.f_back is not None
+    return is_executed or (name == "cb" and "importlib" in file)
 
 
 @contextmanager

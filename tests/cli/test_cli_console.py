@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import time
 import weakref
 
@@ -127,3 +130,26 @@ def test_a_ctrl_c_that_comes_where_nothing_can_be_raised_is_not_lost():
         with pytest.raises(KeyboardInterrupt):
             time.sleep(5)  # and stops what follows
     assert watched() is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+def test_ctrl_c_while_text_is_executed_ends_with_its_exit_code(tmp_path):
+    """Guards `python -m musicgen` that ended by the signal: Ctrl-C fell into a dataclass's making.
+
+    Python notes a KeyboardInterrupt that leaves executed text as unhandled, also where it is
+    handled, and an import of torch's compiler makes hundreds of dataclasses.
+    """
+    code = """
+import os, signal, sys, time
+from musicgen.cli.console import stopping_between_steps
+with stopping_between_steps():
+    try:
+        exec("os.kill(os.getpid(), signal.SIGINT)\\nfor _ in range(9): pass")
+        time.sleep(30)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+    (tmp_path / "stopped.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "stopped"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 130, done.stderr
