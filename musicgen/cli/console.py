@@ -196,7 +196,7 @@ class Interrupts:
     def take(self, number: int, frame: FrameType | None) -> None:
         """Take in a Ctrl-C; a signal handler."""
         if _comes_amiss_in(frame):
-            threading.Timer(_LATER_S, signal.raise_signal, (number,)).start()
+            threading.Timer(_LATER_S, _send_again, (number,)).start()
             return
         stops = self.pressed or not self._waits
         self.pressed = True
@@ -207,6 +207,15 @@ class Interrupts:
         # Not through sys.stderr, which may be in the middle of a line of its own.
         with suppress(OSError):
             os.write(2, b"\nStopping after this step. Ctrl-C again stops at once.\n")
+
+
+def _send_again(number: int) -> None:
+    """Send a signal to the main thread, so that what it waits for is broken off, too."""
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, number)
+    else:
+        signal.raise_signal(number)
 
 
 def _comes_amiss_in(frame: FrameType | None) -> bool:

@@ -151,5 +151,5 @@ with stopping_between_steps():
 """
     (tmp_path / "stopped.py").write_text(code, encoding="utf-8")
     command = [sys.executable, "-m", "stopped"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=25)
     assert done.returncode == 130, done.stderr
