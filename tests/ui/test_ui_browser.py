@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -135,6 +135,14 @@ INKED = """(canvas, rows) => {
 }"""
 # The class of what has the focus, in whichever component.
 FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className"
+
+
+def eventually(is_so: Callable[[], bool]) -> None:
+    """Wait for what is painted in a frame to come."""
+    until = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -370,12 +378,13 @@ def test_on_a_phone_the_music_comes_into_view(browser, app_url, music):
     over, offered = visit.page.locator(".mg .over"), visit.page.locator(".mg .here")
     visit.still()
     over.focus()
+    base = visit.page.locator(".mg .base")
     visit.page.keyboard.press("Home")
-    assert visit.page.locator(".mg .base").evaluate(WRITTEN_ON_THE_RULER, [2, 18]) > 40
+    eventually(lambda: base.evaluate(WRITTEN_ON_THE_RULER, [2, 18]) > 40)
     # Guards: words in the place of a time, and a playhead that runs through them.
-    assert visit.page.locator(".mg .base").evaluate(WRITTEN_ON_THE_RULER, [20, 40]) > 0
+    eventually(lambda: base.evaluate(WRITTEN_ON_THE_RULER, [20, 40]) > 0)
     visit.page.keyboard.press("End")
-    assert over.evaluate(INKED, [20, 40]) > 0
+    eventually(lambda: over.evaluate(INKED, [20, 40]) > 0)
     assert over.evaluate(INKED, [0, 18]) == 0
     visit.page.keyboard.press("Home")
     visit.page.keyboard.press("ArrowRight")
