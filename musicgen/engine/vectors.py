@@ -141,12 +141,15 @@ class _Tile:
                 b.store(self._plus(b.load(into), product), into)
 
     def _fetch(self, at: Any) -> None:
-        """Have a line brought near; where nothing lies, nothing happens."""
+        """Have a line brought as near as the second cache; where nothing lies, nothing happens.
+
+        Into the first one it costs more than it brings on some processors (docs/lab_log.md).
+        """
         b = self._b
         kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
         fetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch")
-        to_read, to_all_caches, data = (ir.Constant(_INT, value) for value in (0, 3, 1))
-        b.call(fetch, [at, to_read, to_all_caches, data])
+        to_read, to_second, data = (ir.Constant(_INT, value) for value in (0, 2, 1))
+        b.call(fetch, [at, to_read, to_second, data])
 
     def _spread(self, at: Any) -> Any:
         """Load one group of a vector, and repeat it for every row."""
