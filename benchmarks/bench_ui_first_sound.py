@@ -33,25 +33,31 @@ PATIENCE_S = 300
 IDLE = ".stApp[data-test-script-state='notRunning']"
 LISTEN = """
   const connect = AudioNode.prototype.connect;
+  let source; // what goes to the loudspeaker: it may be the same for every piece
+  function listen() {
+    const ear = new AnalyserNode(source.context, { fftSize: 4096 }), heard = new Float32Array(4096);
+    connect.call(source, ear);
+    window.ear = ear; // that of an earlier piece remembers what it heard last
+    const listening = setInterval(() => {
+      if (window.ear !== ear) return clearInterval(listening);
+      ear.getFloatTimeDomainData(heard);
+      if (window.clicked && !window.sounded && heard.some((sample) => Math.abs(sample) > 1e-3)) {
+        window.sounded = performance.now();
+      }
+    }, 4);
+  }
   AudioNode.prototype.connect = function (to, ...rest) {
     if (to instanceof AudioDestinationNode) {
-      const ear = new AnalyserNode(this.context, { fftSize: 4096 }), heard = new Float32Array(4096);
-      connect.call(this, ear);
-      window.ear = ear; // that of an earlier piece remembers what it heard last
-      const listening = setInterval(() => {
-        if (window.ear !== ear) return clearInterval(listening);
-        ear.getFloatTimeDomainData(heard);
-        if (window.clicked && !window.sounded && heard.some((sample) => Math.abs(sample) > 1e-3)) {
-          window.sounded = performance.now();
-        }
-      }, 4);
+      source = this;
+      listen();
     }
     return connect.call(this, to, ...rest);
   };
   addEventListener("click", (event) => {
     if (!event.target.closest(".st-key-go")) return;
-    window.ear = window.sounded = undefined;
+    window.sounded = undefined;
     window.clicked = event.timeStamp;
+    if (source) listen();
   }, true);
 """
 

@@ -126,8 +126,9 @@ _DECODING = tuple(
     for position in positions
 )
 _HEADS = (
-    "our four heads come on top of the trunk, and this processor multiplies float32 faster "
-    "than bf16; in notes a second ours is twice as fast as that loop"
+    "our four heads and Muon come on top of the trunk: where bf16 is fast, Muon's products, in "
+    "float32, are 1 s of a step's 2.25 s at 20M and 0.17 of 1.38 s at 6M; in notes a second ours "
+    "is 1.5 and 2.6 times as fast as that loop"
 )
 _TRAINING = tuple(
     Goal(
