@@ -15,6 +15,7 @@ from musicgen.cli.console import Interrupts, session, stopping_between_steps
 from musicgen.cli.paths import music_folder
 from musicgen.cli.train_follow import follow_run
 from musicgen.cli.train_plan import tell_plan
+from musicgen.cli.waiting import short_waits
 from musicgen.files import is_file
 
 # The rooms that own these import torch, which help must not wait for; a test compares them.
@@ -158,6 +159,7 @@ def train(
         raise typer.BadParameter("--lora fine-tunes a model: give it with --from.")
     resume = resume or _is_restarted(os.environ, output)
     silent = not _is_writer(os.environ)
+    os.environ.update(short_waits(os.environ))  # read once, when torch is imported
     with session(as_json=as_json, silent=silent, only_tells=plan) as console:
         if start_from is not None:
             from musicgen.checkpoint import resolve_checkpoint

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 
-from musicgen.engine import draws, kernels
+from musicgen.engine import causal, draws, kernels
 from musicgen.engine.numerics import EXACT
 
 NOT_KEPT = (
@@ -46,6 +46,18 @@ def score_attribute() -> Callable[..., bool]:
 def draw() -> Callable[..., int]:
     """Return the compiled `draws.draw`."""
     return _kept(draws.draw)
+
+
+@functools.cache
+def attend_forward() -> Callable[..., None]:
+    """Return the compiled `causal.forward`."""
+    return _kept(causal.forward)
+
+
+@functools.cache
+def attend_backward() -> Callable[..., None]:
+    """Return the compiled `causal.backward`."""
+    return _kept(causal.backward)
 
 
 def warnings_about(*functions: Callable[..., Any]) -> tuple[str, ...]:

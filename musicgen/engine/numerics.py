@@ -67,8 +67,8 @@ def copy(x, out):
 
 @njit(**EXACT)
 def exp(x):
-    """Return e^x for x ≤ 88, within 2 units of the last place (Cephes, expf)."""
-    x = x if x > _LOWEST else _LOWEST
+    """Return e^x for x ≤ 88, within 2 units of the last place (Cephes, expf); nan for nan."""
+    x = _LOWEST if x < _LOWEST else x
     n = rounded(x * _LOG2_E)
     r = x - n * _LN2_HIGH - n * _LN2_LOW
     p = ((((_C7 * r + _C6) * r + _C5) * r + _C4) * r + _C3) * r + _C2
@@ -124,7 +124,7 @@ def rms_norm(x, gain, out):
 @njit(**LOOSE)
 def softmax(score, value_scale):
     """Turn scores into weights times the values' scales; return what to divide by."""
-    best = _best(score)
+    best = highest(score)
     total = ZERO
     for i in range(score.size):
         weight = exp(score[i] - best)
@@ -134,7 +134,7 @@ def softmax(score, value_scale):
 
 
 @njit(**EXACT)
-def _best(x):
+def highest(x):
     """Return the largest of x (N ≥ 1); see `_ordered`."""
     best = _ordered(bits_of_float(x[0]))
     for i in range(x.size):

@@ -1,5 +1,6 @@
 """The model: tensors in, tensors out. It knows nothing of music, files or devices."""
 
+from musicgen.model.attention import Attend, attend
 from musicgen.model.cache import KVCache
 from musicgen.model.config import PRESETS, DecoderConfig, preset
 from musicgen.model.decoder import Decoder
@@ -8,10 +9,12 @@ from musicgen.model.record import AttentionRecord
 
 __all__ = [
     "PRESETS",
+    "Attend",
     "AttentionRecord",
     "Decoder",
     "DecoderConfig",
     "KVCache",
     "LaneCache",
+    "attend",
     "preset",
 ]

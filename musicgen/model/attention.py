@@ -10,6 +10,7 @@ of the same q and k, so that looking is never a second path: the output always c
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -99,6 +100,16 @@ def attend(
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
+class Attend(Protocol):
+    """What `attend` does; a training step may bring something faster that gives the same."""
+
+    def __call__(
+        self, q: Tensor, k: Tensor, v: Tensor, *, causal: bool = ..., visible: Tensor | None = ...
+    ) -> Tensor:
+        """Return the values (B, H, S, D) weighted by `attention_weights(q, k)`: (B, H, T, D)."""
+        ...
+
+
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """Turn (B, T, C) into (B, H, T, D) with C = H · D."""
     batch, length, width = x.shape
@@ -150,6 +161,7 @@ class MultiHeadAttention(nn.Module):
         rotation: Rotation | None = None,
         cache: LayerCache | LaneLayer | None = None,
         record: AttentionRecord | None = None,
+        attend: Attend = attend,
     ) -> Tensor:
         """Let each position of `x` gather from `source`, or from `x` itself.
 
@@ -161,6 +173,7 @@ class MultiHeadAttention(nn.Module):
             cache: Keys and values of earlier positions; these T are appended. It may say which
                 keys are visible; else `causal` does.
             record: Keeps the weights (B, H, T, S) if given. The output does not change by a bit.
+            attend: What weighs the values.
 
         Returns:
             What was gathered (B, T, C).

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from musicgen.model.attention import Attend, attend
 from musicgen.model.cache import KVCache, LayerCache
 from musicgen.model.config import DecoderConfig
 from musicgen.model.heads import AttributeHead
@@ -64,12 +65,15 @@ class Decoder(nn.Module):
             self.to_empty(device="cpu")
             _initialize(self, seed)
 
-    def forward(self, ids: Tensor, *, recompute: bool = False) -> list[Tensor]:
+    def forward(
+        self, ids: Tensor, *, recompute: bool = False, attend: Attend = attend
+    ) -> list[Tensor]:
         """Score every event after the first.
 
         Args:
             ids: Events (B, T, K), int64.
             recompute: See `trunk`.
+            attend: See `trunk`.
 
         Returns:
             K tensors (B, T − 1, V_k): `[k][:, t]` scores attribute k of event t + 1, knowing the
@@ -87,7 +91,7 @@ class Decoder(nn.Module):
         # A look at the values would break a compiled step in two, and hold a GPU up.
         if ids.device.type == "cpu" and not torch.compiler.is_compiling():
             _check_range(ids, self.config.vocab_sizes)
-        hidden = self.trunk(ids[:, :-1], recompute=recompute)
+        hidden = self.trunk(ids[:, :-1], recompute=recompute, attend=attend)
         target = ids[:, 1:]
         return [self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])]
 
@@ -98,6 +102,7 @@ class Decoder(nn.Module):
         cache: KVCache | LaneCache | None = None,
         record: AttentionRecord | None = None,
         recompute: bool = False,
+        attend: Attend = attend,
     ) -> Tensor:
         """Return the state (B, T, C) after each event.
 
@@ -108,6 +113,7 @@ class Decoder(nn.Module):
             recompute: Keep only what goes into each block, and compute the rest again for the
                 gradient: less memory, more time, the same numbers. Source: Chen et al. (2016),
                 "Training Deep Nets with Sublinear Memory Cost".
+            attend: What weighs the values.
 
         Raises:
             ValueError: The ids have another number of attributes, the cache has no room, or there
@@ -128,9 +134,16 @@ class Decoder(nn.Module):
         rotation = rotation_at(positions, self.config.d_head, self.config.rope_base, x.dtype)
         for block, layer_cache in zip(self.blocks, layers, strict=True):
             if recompute:
-                x = checkpoint(block, x, rotation, use_reentrant=False, preserve_rng_state=False)
+                x = checkpoint(
+                    block,
+                    x,
+                    rotation,
+                    attend=attend,
+                    use_reentrant=False,
+                    preserve_rng_state=False,
+                )
             else:
-                x = block(x, rotation, layer_cache, record)
+                x = block(x, rotation, layer_cache, record, attend)
         if cache is not None:
             cache.advance(length)
         return self.final_norm(x)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from musicgen.model.attention import MultiHeadAttention
+from musicgen.model.attention import Attend, MultiHeadAttention, attend
 from musicgen.model.cache import LayerCache
 from musicgen.model.config import DecoderConfig
 from musicgen.model.lanes import LaneLayer
@@ -48,9 +48,10 @@ class Block(nn.Module):
         rotation: Rotation,
         cache: LayerCache | LaneLayer | None = None,
         record: AttentionRecord | None = None,
+        attend: Attend = attend,
     ) -> Tensor:
         """Map (B, T, C) to (B, T, C); see `MultiHeadAttention.forward` for the rest."""
         x = x + self.attention(
-            self.attention_norm(x), rotation=rotation, cache=cache, record=record
+            self.attention_norm(x), rotation=rotation, cache=cache, record=record, attend=attend
         )
         return x + self.mlp(self.mlp_norm(x))

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from musicgen.engine.learning import attention_for
 from musicgen.errors import NonFiniteLossError
 from musicgen.model import Decoder
 from musicgen.training.batches import Batch
@@ -34,10 +35,11 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
     if recipe.compile is None:
         raise ValueError("whether to compile is not decided yet: see settle_compile")
     in_bf16 = recipe.precision == "bf16"
+    attend = attention_for(recipe.precision, device, decoder.config.d_head)
 
     def losses(ids: Tensor) -> Tensor:
         with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():
-            logits = decoder(ids, recompute=recipe.recompute_activations)
+            logits = decoder(ids, recompute=recipe.recompute_activations, attend=attend)
         return torch.stack(
             [
                 F.cross_entropy(scores.flatten(0, 1).float(), ids[:, 1:, k].flatten())

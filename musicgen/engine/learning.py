@@ -1,0 +1,154 @@
+"""Causal self-attention with its gradient, by compiled code: what a training step on a CPU takes.
+
+    B windows   T events   H heads   D width of a head   G numbers a group (see `products`)
+
+torch's own on a CPU multiplies bf16 no faster than float32 and takes half of a small model's step;
+this takes a third to a half of its time, and rounds less. It is known to torch as an operation of
+its own, so that a compiled step passes it on as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from musicgen.model import Attend, attend
+
+_MULTIPLE = 16
+"""D is so much times a whole number: a vector of sums."""
+
+_WORTH_A_THREAD = 1 << 25
+"""B · H · T · T · D that take longer than a thread takes to begin."""
+
+
+def attention_for(precision: str, device: torch.device, d_head: int) -> Attend:
+    """Return the fastest attention for training here: `attend_compiled`, or torch's.
+
+    Args:
+        precision: "bf16" or "float32", of the step's products.
+        device: Where it trains.
+        d_head: Width of a head.
+    """
+    if device.type != "cpu" or d_head % _MULTIPLE:
+        return attend
+    # Elsewhere (Apple's matrix units, above all) torch's was never measured against it.
+    known = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
+    is_faster = _multiplies_bf16() if precision == "bf16" else known
+    return attend_compiled if is_faster else attend
+
+
+def attend_compiled(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True, visible: Tensor | None = None
+) -> Tensor:
+    """Return what `musicgen.model.attend` does, for causal self-attention on a CPU, in v's numbers.
+
+    Args:
+        q: Queries (B, H, T, D).
+        k: Keys (B, H, T, D).
+        v: Values (B, H, T, D), bf16 or float32.
+        causal: True.
+        visible: None.
+
+    Returns:
+        Weighted values (B, H, T, D).
+
+    Raises:
+        ValueError: Attention of another kind is asked for.
+    """
+    if not causal or visible is not None or q.shape != k.shape:
+        raise ValueError("only causal self-attention of whole windows is compiled")
+    if q.shape[-1] % _MULTIPLE:
+        raise ValueError(f"heads are {q.shape[-1]} wide, which is no multiple of {_MULTIPLE}")
+    return _attention(q.to(v.dtype), k.to(v.dtype), v)
+
+
+def _multiplies_bf16() -> bool:
+    if not torch.cpu._is_avx512_bf16_supported():  # asked first: importing numba takes a while
+        return False
+    from musicgen.engine.products import multiplies_bf16
+
+    return multiplies_bf16()
+
+
+@torch.library.custom_op("musicgen::causal_attention", mutates_args=())
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    from musicgen.engine.compiled import attend_forward
+
+    out = _blank(q)
+    _on_all_cores(attend_forward(), (q, k, v), (out,))
+    return out.transpose(1, 2)
+
+
+@torch.library.custom_op("musicgen::causal_attention_gradient", mutates_args=())
+def _gradients(q: Tensor, k: Tensor, v: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    from musicgen.engine.compiled import attend_backward
+
+    made = _blank(q), _blank(q), _blank(q)
+    _on_all_cores(attend_backward(), (q, k, v, gradient), made)
+    to_q, to_k, to_v = (each.transpose(1, 2) for each in made)
+    return to_q, to_k, to_v
+
+
+def _blank(like: Tensor) -> Tensor:
+    """Return room for a tensor (B, H, T, D), as (B, T, H, D)."""
+    b, h, t, d = like.shape
+    return like.new_empty(b, t, h, d)
+
+
+@_attention.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _blank(q).transpose(1, 2)
+
+
+@_gradients.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return _blank(q).transpose(1, 2), _blank(q).transpose(1, 2), _blank(q).transpose(1, 2)
+
+
+def _keep(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _pass_back(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return _gradients(*ctx.saved_tensors, gradient)
+
+
+_attention.register_autograd(_pass_back, setup_context=_keep)
+
+
+def _on_all_cores(function: Any, given: Sequence[Tensor], made: Sequence[Tensor]) -> None:
+    """Run a pass of `causal`, its heads shared out among as many threads as torch has."""
+    from musicgen.engine.causal import room
+
+    b, n_heads, length, d = given[0].shape
+    g = 2 if given[0].dtype == torch.bfloat16 else 1
+    rows = [each if each.stride(-1) == 1 else each.contiguous() for each in given]
+    groups = [_flat(each, g) for each in rows]
+    steps = np.array([[step // g for step in each.stride()[:3]] for each in rows])
+    written = [_flat(each, g) for each in made]
+    n_worth = 1 + b * n_heads * length * length * d // _WORTH_A_THREAD
+    n_threads = min(torch.get_num_threads(), b * n_heads, n_worth)
+    n_groups, n_floats = room(length, d, g)
+
+    def run(heads: tuple[int, int]) -> None:
+        scratch = np.empty(n_groups, groups[0].dtype), np.empty(n_floats, np.float32)
+        function(*groups, steps, (n_heads, length, d, g), heads, *written, *scratch)
+
+    shares = list(pairwise(b * n_heads * i // n_threads for i in range(n_threads + 1)))
+    with ThreadPoolExecutor(n_threads) as threads:
+        others = threads.map(run, shares[1:])
+        run(shares[0])
+        list(others)
+
+
+def _flat(tensor: Tensor, g: int) -> np.ndarray:
+    """Return the memory that a tensor lies in from its first number on, in groups."""
+    span = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    line = torch.as_strided(tensor, (span,), (1,))
+    return line.view(torch.int32 if g == 2 else torch.float32).numpy()
