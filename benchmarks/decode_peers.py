@@ -39,7 +39,7 @@ class HuggingFace:
                 n_embd=shape.d_model,
                 n_layer=shape.n_layers,
                 n_head=shape.n_heads,
-                n_inner=shape.d_ff * 3 // 2,  # two matrices as large as three
+                n_inner=shape.d_ff_ungated,
                 n_positions=WINDOW + 64,
                 **common,
             )

@@ -31,6 +31,11 @@ class Shape:
     d_ff: int
 
     @property
+    def d_ff_ungated(self) -> int:
+        """Hidden width of a two-matrix MLP of that size, in the whole vectors that are fast."""
+        return -(-self.d_ff * 3 // 2 // 16) * 16
+
+    @property
     def d_ff_in_blocks(self) -> int:
         """`d_ff` rounded down to the 32 that llama.cpp's blocks ask for: a little less to do."""
         return self.d_ff // 32 * 32

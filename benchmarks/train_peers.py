@@ -66,7 +66,7 @@ class OurStep:
         """Return events a second of one step."""
         began = time.perf_counter()
         batch = plain_batch(self._sampler, self._n_steps, WHOLE)
-        self._stepper.take(batch, rate=1e-4)
+        self._stepper.take(batch, rate=1e-4, turn=self._n_steps)
         self._n_steps += 1
         return batch.n_events / (time.perf_counter() - began)
 
@@ -130,7 +130,7 @@ def hugging_face(shape: Shape, kind: str, length: int) -> nn.Module:
         n_embd=shape.d_model,
         n_layer=shape.n_layers,
         n_head=shape.n_heads,
-        n_inner=shape.d_ff * 3 // 2,  # two matrices as large as three
+        n_inner=shape.d_ff_ungated,
         n_positions=length,
         resid_pdrop=0.0,
         embd_pdrop=0.0,
@@ -164,7 +164,7 @@ class PlainGpt(nn.Module):
 class _Block(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        d, n_ff = shape.d_model, shape.d_ff * 3 // 2
+        d, n_ff = shape.d_model, shape.d_ff_ungated
         self.n_heads = shape.n_heads
         self.norms = nn.ModuleList(nn.LayerNorm(d, bias=False) for _ in range(2))
         self.qkv, self.out = nn.Linear(d, 3 * d, bias=False), nn.Linear(d, d, bias=False)

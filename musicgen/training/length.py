@@ -178,7 +178,7 @@ def _seconds_a_step(tried: Tried, sampler: WindowSampler, budget_s: float) -> fl
     while len(times) < _TRIAL_STEPS and (len(times) < 2 or group.same(sum(times)) < budget_s):
         began = time.monotonic()
         batch = plain_batch(sampler, len(times), group.share)
-        while stepper.take(batch, _TRIAL_RATE) is None:
+        while stepper.take(batch, _TRIAL_RATE, len(times)) is None:
             stepper.halve()  # the run itself will say so, when it comes to that
         times.append(time.monotonic() - began)
     return statistics.median(times[min(_WARM_STEPS, len(times) - 1) :])

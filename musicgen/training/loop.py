@@ -130,7 +130,7 @@ def _steps(
         began = time.monotonic()
         batch = batches.of(at.step)
         rate = learning_rate(recipe, at.step, steps)
-        taken = stepper.take(batch, rate)
+        taken = stepper.take(batch, rate, at.step)
         if taken is None:
             yield _step_down(plan, at, stepper)
             continue

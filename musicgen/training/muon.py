@@ -4,8 +4,9 @@ Source: Jordan et al. (2024), "Muon: An optimizer for hidden layers in neural ne
 that lets it share AdamW's learning rates: Liu et al. (2025), "Muon is Scalable for LLM Training";
 the polynomials: Amsel et al. (2025), "The Polar Express".
 
-torch has a Muon too (2.9 and newer). This one multiplies in float32 and takes matrices of one
-shape together: on processors whose bf16 is slow it takes two thirds of the time.
+torch has a Muon too (2.9 and newer). This one multiplies in the run's own precision, takes matrices
+of one shape together, and lets them take turns: where a step reads few events, making matrices
+orthogonal costs as much as half of it, and a mean over twenty steps changes little in one.
 
 Legend: G matrices of one shape, R rows, C columns.
 """
@@ -42,6 +43,8 @@ class Muon(torch.optim.Optimizer):
         lr: float,
         momentum: float = 0.95,
         weight_decay: float = 0.0,
+        period: int = 1,
+        products: torch.dtype = torch.float32,
     ) -> None:
         """Set up.
 
@@ -50,48 +53,66 @@ class Muon(torch.optim.Optimizer):
             lr: Learning rate, on the scale of AdamW's.
             momentum: How much of the running mean of gradients stays at a step.
             weight_decay: Decoupled, as AdamW's.
+            period: A matrix is updated every so many steps, and by so much more; of each shape as
+                many at one step as at the next.
+            products: What the polynomials are computed in.
 
         Raises:
-            ValueError: A parameter is not a matrix.
+            ValueError: A parameter is not a matrix, or the period is below 1.
         """
         defaults: dict[str, Any] = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
         super().__init__(params, defaults)
+        if period < 1:
+            raise ValueError(f"a period of {period} steps is below 1")
+        self._period, self._products = period, products
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.ndim != 2:
                     raise ValueError(f"a parameter of shape {tuple(parameter.shape)} is no matrix")
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Apply the gradients."""
+    def step(self, closure: None = None, *, turn: int = 0) -> None:  # type: ignore[override]
+        """Keep the gradients of all matrices, and update those whose turn it is.
+
+        Args:
+            closure: None.
+            turn: Which step of the run this is: from it follows whose turn it is, so that a resumed
+                run goes on as an unbroken one.
+        """
         for group in self.param_groups:
-            by_shape: dict[torch.Size, list[Tensor]] = {}
+            by_shape: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    by_shape.setdefault(parameter.shape, []).append(parameter)
-            for shape, parameters in by_shape.items():
-                directions = [
-                    self._direction(each, each.grad, group["momentum"])
-                    for each in parameters
-                    if each.grad is not None
-                ]
-                updates = orthogonal(torch.stack(directions))
-                scale = group["lr"] * _RMS_OF_ADAMW * max(shape) ** 0.5
-                for parameter, update in zip(parameters, updates, strict=True):
-                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    parameter.sub_(update, alpha=scale)
+                    self._keep(parameter, parameter.grad, 1 - group["momentum"])
+                    by_shape.setdefault(parameter.shape, []).append((parameter, parameter.grad))
+            for matrices in by_shape.values():
+                self._update(matrices[turn % self._period :: self._period], group)
 
-    def _direction(self, parameter: Tensor, gradient: Tensor, momentum: float) -> Tensor:
-        """Return the gradient looked ahead along its running mean (Nesterov)."""
+    def _keep(self, parameter: Tensor, gradient: Tensor, share: float) -> None:
+        """Add a gradient to its running mean."""
         state = self.state[parameter]
         if not state:
             state["momentum"] = torch.zeros_like(parameter)
-        mean = state["momentum"].lerp_(gradient, 1 - momentum)
-        return torch.lerp(gradient, mean, momentum)
+        state["momentum"].lerp_(gradient, share)
+
+    def _update(self, matrices: list[tuple[Tensor, Tensor]], group: dict[str, Any]) -> None:
+        """Update matrices of one shape, by the gradient looked ahead along its mean (Nesterov)."""
+        if not matrices:
+            return
+        directions = [
+            torch.lerp(gradient, self.state[parameter]["momentum"], group["momentum"])
+            for parameter, gradient in matrices
+        ]
+        updates = orthogonal(torch.stack(directions), self._products)
+        rate = group["lr"] * self._period
+        scale = rate * _RMS_OF_ADAMW * max(directions[0].shape) ** 0.5
+        for (parameter, _), update in zip(matrices, updates, strict=True):
+            parameter.mul_(1 - rate * group["weight_decay"])
+            parameter.sub_(update, alpha=scale)
 
 
-def orthogonal(matrices: Tensor) -> Tensor:
-    """Return nearly orthogonal matrices with the given ones' singular vectors: (G, R, C).
+def orthogonal(matrices: Tensor, products: torch.dtype = torch.float32) -> Tensor:
+    """Return nearly orthogonal matrices with the given ones' singular vectors: (G, R, C), float32.
 
     Singular values of a hundredth of the norm or more come out between 0.18 and 1.9, most of them
     above 1, which serves an update about as well as 1.
@@ -99,8 +120,8 @@ def orthogonal(matrices: Tensor) -> Tensor:
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if tall else matrices
     # The polynomials need singular values of at most 1; the Frobenius norm bounds them.
-    x = x / (_MARGIN * x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    x = (x / (_MARGIN * x.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(products)
     for a, b, c in _QUINTICS:
         gram = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return x.mT if tall else x
+    return (x.mT if tall else x).float()

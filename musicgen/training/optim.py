@@ -19,12 +19,15 @@ class Optimizers:
         """Set up with optimizers of disjoint parameters."""
         self._optimizers = optimizers
 
-    def step(self, rate: float) -> None:
-        """Apply the gradients at a learning rate."""
+    def step(self, rate: float, turn: int) -> None:
+        """Apply the gradients of step `turn` of the run at a learning rate."""
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            optimizer.step()
+            if isinstance(optimizer, Muon):
+                optimizer.step(turn=turn)
+            else:
+                optimizer.step()
 
     def tensors(self, decoder: Decoder) -> dict[str, Tensor]:
         """Return the state by the names of parameters: `name:key`."""
@@ -88,8 +91,16 @@ def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
     betas = (recipe.beta1, recipe.beta2)
     undecayed = {"params": rest, "weight_decay": 0.0}
     if recipe.optimizer == "muon":
+        muon = Muon(
+            matrices,
+            lr=rate,
+            momentum=recipe.momentum,
+            weight_decay=decay,
+            period=recipe.muon_period,
+            products=torch.bfloat16 if recipe.precision == "bf16" else torch.float32,
+        )
         return Optimizers(
-            Muon(matrices, lr=rate, momentum=recipe.momentum, weight_decay=decay),
+            muon,
             torch.optim.AdamW([undecayed], lr=rate, betas=betas, fused=True),
         )
     decayed = {"params": matrices, "weight_decay": decay}

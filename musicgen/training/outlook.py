@@ -227,7 +227,7 @@ def _largest_step(tried: Tried) -> tuple[int, int | None] | None:
     taken = None
     while taken is None:
         with peak_bytes(tried.device) as peak:
-            taken = stepper.take(batch, _TRIAL_RATE)
+            taken = stepper.take(batch, _TRIAL_RATE, turn=0)
         if taken is None:
             try:
                 stepper.halve()

@@ -54,6 +54,8 @@ class TrainingRecipe:
             they are (LoRA); None for all weights.
         optimizer: "muon" for matrices (with AdamW for the rest), or "adamw" for all.
         momentum: Of Muon.
+        muon_period: Of Muon: a matrix is updated every so many steps, by as much more, and matrices
+            take turns. At 1 each at every step.
         weight_decay: Of matrices, not of embeddings and gains.
         beta1: Of AdamW.
         beta2: Of AdamW.
@@ -107,6 +109,7 @@ class TrainingRecipe:
     lora_rank: int | None = None
     optimizer: Literal["muon", "adamw"] = "muon"
     momentum: float = 0.95
+    muon_period: int = 2
     weight_decay: float = 0.1
     beta1: float = 0.9
     beta2: float = 0.95
@@ -192,6 +195,7 @@ _RANGES = (
     ("augment_velocity", 0, 64),
     ("lora_rank", 1, 1024),
     ("momentum", 0.0, 0.9999),
+    ("muon_period", 1, 100),
     ("weight_decay", 0.0, 10.0),
     ("beta1", 0.0, 0.9999),
     ("beta2", 0.0, 0.99999),

@@ -101,12 +101,13 @@ class Stepper:
         self._share = group.share
         self.windows_at_once = windows_at_once
 
-    def take(self, batch: Batch, rate: float) -> StepTaken | None:
+    def take(self, batch: Batch, rate: float, turn: int) -> StepTaken | None:
         """Take one step.
 
         Args:
             batch: What this process reads.
             rate: Learning rate of this step.
+            turn: Which step of the run it is.
 
         Returns:
             What it found; None where the windows read at once are too many for the memory of one
@@ -126,7 +127,7 @@ class Stepper:
                 f"The loss became {loss.item()} with a gradient of norm {norm.item()}.",
                 hint="Resume from the last checkpoint with a lower learning_rate.",
             )
-        self._optimizers.step(rate)
+        self._optimizers.step(rate, turn)
         return StepTaken(loss=loss.item(), gradient_norm=norm.item())
 
     def _add_gradients(self, batch: Batch) -> Tensor:

@@ -81,8 +81,8 @@ def test_parts_give_the_gradient_of_the_whole(windows_at_once: int):
     """Guards means of means: 6 windows in parts of 4 and 2 weighed alike."""
     whole, parted = small_decoder().train(), small_decoder().train()
     batch = batches().of(9)
-    taken = stepper(whole).take(batch, rate=0.0)
-    in_parts = stepper(parted, windows_at_once=windows_at_once).take(batch, rate=0.0)
+    taken = stepper(whole).take(batch, rate=0.0, turn=0)
+    in_parts = stepper(parted, windows_at_once=windows_at_once).take(batch, rate=0.0, turn=0)
     assert taken
     assert in_parts
     assert in_parts.loss == pytest.approx(taken.loss, rel=1e-6)
@@ -93,7 +93,9 @@ def test_one_part_is_the_whole_to_the_bit():
     """Guards the default: what is not parted must not change by a rounding."""
     whole, parted = small_decoder().train(), small_decoder().train()
     batch = batches().of(0)
-    assert stepper(whole).take(batch, 1e-3) == stepper(parted, windows_at_once=6).take(batch, 1e-3)
+    assert stepper(whole).take(batch, 1e-3, turn=0) == stepper(parted, windows_at_once=6).take(
+        batch, 1e-3, turn=0
+    )
     for left, right in zip(whole.parameters(), parted.parameters(), strict=True):
         assert torch.equal(left, right)
 
@@ -124,14 +126,14 @@ def test_a_step_that_does_not_fit_is_taken_again_in_halves(small_memory: list[in
     batch = batches().of(9)
     before = [parameter.clone() for parameter in decoder.parameters()]
     tried = stepper(decoder)
-    assert tried.take(batch, 1e-3) is None
+    assert tried.take(batch, 1e-3, turn=0) is None
     assert all(map(torch.equal, before, decoder.parameters()))
     assert tried.halve() == 3
-    assert tried.take(batch, 1e-3) is None
+    assert tried.take(batch, 1e-3, turn=0) is None
     assert tried.halve() == 1
-    taken = tried.take(batch, 1e-3)
+    taken = tried.take(batch, 1e-3, turn=0)
     assert small_memory == [96, 48, *[16] * 6]
-    expected = stepper(reference, windows_at_once=1).take(batch, 1e-3)
+    expected = stepper(reference, windows_at_once=1).take(batch, 1e-3, turn=0)
     assert taken == expected
     assert all(map(torch.equal, reference.parameters(), decoder.parameters()))
 
@@ -139,7 +141,7 @@ def test_a_step_that_does_not_fit_is_taken_again_in_halves(small_memory: list[in
 def test_short_windows_are_halved_to_as_many_events(small_memory: list[int]):
     decoder = small_decoder().train()
     tried = stepper(decoder, windows_at_once=2)
-    assert tried.take(batches().of(0), 1e-3) is not None  # 12 windows of 8 events
+    assert tried.take(batches().of(0), 1e-3, turn=0) is not None  # 12 windows of 8 events
     assert small_memory == [32, 32, 32]
 
 
@@ -156,7 +158,7 @@ def test_a_loss_in_parts_that_leaves_the_numbers_leaves_the_weights():
         next(decoder.parameters()).fill_(float("inf"))
     before = [parameter.clone() for parameter in decoder.parameters()]
     with pytest.raises(NonFiniteLossError):
-        stepper(decoder, windows_at_once=2).take(batches().of(9), 1e-3)
+        stepper(decoder, windows_at_once=2).take(batches().of(9), 1e-3, turn=0)
     assert all(map(torch.equal, before, decoder.parameters()))
 
 
@@ -200,7 +202,9 @@ def test_recomputed_blocks_keep_less_and_change_no_bit():
     plain, recomputed = (small_decoder(n_layers=6).train() for _ in range(2))
     batch = batches().of(9)
     again = {"recompute_activations": True}
-    assert stepper(recomputed, recipe=again).take(batch, 1e-3) == stepper(plain).take(batch, 1e-3)
+    assert stepper(recomputed, recipe=again).take(batch, 1e-3, turn=0) == stepper(plain).take(
+        batch, 1e-3, turn=0
+    )
     for left, right in zip(plain.parameters(), recomputed.parameters(), strict=True):
         assert torch.equal(left, right)
     assert kept_bytes(plain, batch, **again) < 0.7 * kept_bytes(plain, batch)

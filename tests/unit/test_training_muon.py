@@ -31,3 +31,58 @@ def test_the_size_of_a_gradient_does_not_matter():
 def test_only_matrices_are_taken():
     with pytest.raises(ValueError, match="no matrix"):
         Muon([torch.nn.Parameter(torch.zeros(3))], lr=0.1)
+
+
+def _weights_and_optimizer(n: int, **settings) -> tuple[list[torch.nn.Parameter], Muon]:
+    generator = torch.Generator().manual_seed(3)
+    weights = [torch.nn.Parameter(torch.randn(8, 16, generator=generator)) for _ in range(n)]
+    return weights, Muon(weights, lr=0.1, **settings)
+
+
+def _step(weights: list[torch.nn.Parameter], optimizer: Muon, turn: int) -> list[bool]:
+    """Take a step with gradients that the turn names; return which matrices it changed."""
+    generator = torch.Generator().manual_seed(100 + turn)
+    before = [each.detach().clone() for each in weights]
+    for each in weights:
+        each.grad = torch.randn(each.shape, generator=generator)
+    optimizer.step(turn=turn)
+    return [not torch.equal(a, b) for a, b in zip(before, weights, strict=True)]
+
+
+def test_matrices_take_turns():
+    """Guards a matrix that is never updated, and steps of which one does all the work."""
+    weights, optimizer = _weights_and_optimizer(4, period=2)
+    assert _step(weights, optimizer, 0) == [True, False, True, False]
+    assert _step(weights, optimizer, 1) == [False, True, False, True]
+    assert _step(weights, optimizer, 2) == [True, False, True, False]
+    alone, optimizer = _weights_and_optimizer(1, period=2)
+    assert [_step(alone, optimizer, turn) for turn in range(3)] == [[True], [False], [True]]
+
+
+def test_a_turn_s_update_is_that_of_all_gradients_and_so_much_larger():
+    """Guards gradients that are lost between turns, and a rate that falls with the period."""
+    weights, optimizer = _weights_and_optimizer(1, period=2, weight_decay=0.0)
+    others, at_once = _weights_and_optimizer(1, period=1, weight_decay=0.0)
+    for turn in range(2):
+        _step(weights, optimizer, turn)
+        _step(others, at_once, turn)
+    held = optimizer.state[weights[0]]["momentum"]
+    assert torch.equal(held, at_once.state[others[0]]["momentum"])
+    before, before_other = weights[0].detach().clone(), others[0].detach().clone()
+    _step(weights, optimizer, 2)
+    _step(others, at_once, 2)
+    moved, moved_other = weights[0] - before, others[0] - before_other
+    assert torch.allclose(moved, 2 * moved_other, atol=1e-6)
+
+
+def test_products_in_bf16_are_those_in_float32_but_for_rounding():
+    matrices = torch.randn((2, 64, 96), generator=torch.Generator().manual_seed(4))
+    found = orthogonal(matrices, torch.bfloat16)
+    assert found.dtype == torch.float32
+    error = (found - orthogonal(matrices)).norm() / found.norm()
+    assert 0 < error < 0.03
+
+
+def test_a_period_below_one_is_refused():
+    with pytest.raises(ValueError, match="period of 0"):
+        _weights_and_optimizer(1, period=0)
