@@ -6,6 +6,7 @@ from musicgen.model.config import PRESETS, DecoderConfig, preset
 from musicgen.model.decoder import Decoder
 from musicgen.model.lanes import LaneCache
 from musicgen.model.record import AttentionRecord
+from musicgen.model.rope import Rotation
 
 __all__ = [
     "PRESETS",
@@ -15,6 +16,7 @@ __all__ = [
     "DecoderConfig",
     "KVCache",
     "LaneCache",
+    "Rotation",
     "attend",
     "preset",
 ]

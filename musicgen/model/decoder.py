@@ -28,7 +28,7 @@ from musicgen.model.layers import Block
 from musicgen.model.matrices import Embedding
 from musicgen.model.norm import RMSNorm
 from musicgen.model.record import AttentionRecord
-from musicgen.model.rope import rotation_at
+from musicgen.model.rope import Rotation, rotation_at
 
 
 class Decoder(nn.Module):
@@ -66,7 +66,12 @@ class Decoder(nn.Module):
             _initialize(self, seed)
 
     def forward(
-        self, ids: Tensor, *, recompute: bool = False, attend: Attend = attend
+        self,
+        ids: Tensor,
+        *,
+        recompute: bool = False,
+        attend: Attend = attend,
+        rotation: Rotation | None = None,
     ) -> list[Tensor]:
         """Score every event after the first.
 
@@ -74,6 +79,8 @@ class Decoder(nn.Module):
             ids: Events (B, T, K), int64.
             recompute: See `trunk`.
             attend: See `trunk`.
+            rotation: What `rotation` returns for T − 1 events; None to make it. A compiled step
+                that is not handed one computes sines and cosines anew for every head.
 
         Returns:
             K tensors (B, T − 1, V_k): `[k][:, t]` scores attribute k of event t + 1, knowing the
@@ -91,9 +98,29 @@ class Decoder(nn.Module):
         # A look at the values would break a compiled step in two, and hold a GPU up.
         if ids.device.type == "cpu" and not torch.compiler.is_compiling():
             _check_range(ids, self.config.vocab_sizes)
-        hidden = self.trunk(ids[:, :-1], recompute=recompute, attend=attend)
-        target = ids[:, 1:]
-        return [self.attribute_logits(hidden, k, target[..., :k]) for k in range(ids.shape[-1])]
+        self._check_shape(ids)
+        # Each table is read once, so that its gradient is summed up once: the trunk reads all
+        # events but the last, and the heads those after the first.
+        vectors = [self._embedding(k)(ids[..., k]) for k in range(ids.shape[-1])]
+        x = vectors[0][:, :-1]
+        for vector in vectors[1:]:
+            x = x + vector[:, :-1]
+        if rotation is None:
+            rotation = self.rotation(x.shape[1], x.device)
+        hidden = self._through_blocks(x, rotation, recompute=recompute, attend=attend)
+        logits, decided = [], None
+        for k in range(len(vectors)):
+            if k:
+                newest = vectors[k - 1][:, 1:]
+                decided = newest if decided is None else decided + newest
+            logits.append(self.heads[k](hidden, decided, self._embedding(k).weight))
+        return logits
+
+    def rotation(self, length: int, device: torch.device) -> Rotation:
+        """Return the rotary positions of the first `length` events."""
+        positions = torch.arange(length, device=device, dtype=torch.float32)
+        dtype = self._embedding(0).weight.dtype
+        return rotation_at(positions, self.config.d_head, self.config.rope_base, dtype)
 
     def trunk(
         self,
@@ -119,19 +146,35 @@ class Decoder(nn.Module):
             ValueError: The ids have another number of attributes, the cache has no room, or there
                 is something to fill while blocks are recomputed.
         """
-        n_attributes = len(self.embeddings)
         if recompute and (cache is not None or record is not None):
             raise ValueError("a cache or a record would be filled twice by recomputed blocks")
-        if ids.ndim != 3 or ids.shape[-1] != n_attributes:
-            raise ValueError(f"ids of shape {tuple(ids.shape)} are not (B, T, {n_attributes})")
+        self._check_shape(ids)
         length = ids.shape[1]
-        layers: Sequence[LayerCache | LaneLayer | None] = [None] * len(self.blocks)
+        x = self._embed(ids)
         if cache is None:
-            positions = torch.arange(length, device=ids.device, dtype=torch.float32)
-        else:
-            positions, layers = cache.open(length)
-        x = self.embedding_norm(self._embed(ids))
+            rotation = self.rotation(length, ids.device)
+            return self._through_blocks(
+                x, rotation, record=record, recompute=recompute, attend=attend
+            )
+        positions, layers = cache.open(length)
         rotation = rotation_at(positions, self.config.d_head, self.config.rope_base, x.dtype)
+        x = self._through_blocks(x, rotation, layers, record, attend=attend)
+        cache.advance(length)
+        return x
+
+    def _through_blocks(
+        self,
+        x: Tensor,
+        rotation: Rotation,
+        layers: Sequence[LayerCache | LaneLayer | None] | None = None,
+        record: AttentionRecord | None = None,
+        *,
+        recompute: bool = False,
+        attend: Attend,
+    ) -> Tensor:
+        """Turn sums of embeddings (B, T, C) into the trunk's states."""
+        x = self.embedding_norm(x)
+        layers = layers or [None] * len(self.blocks)
         for block, layer_cache in zip(self.blocks, layers, strict=True):
             if recompute:
                 x = checkpoint(
@@ -144,9 +187,12 @@ class Decoder(nn.Module):
                 )
             else:
                 x = block(x, rotation, layer_cache, record, attend)
-        if cache is not None:
-            cache.advance(length)
         return self.final_norm(x)
+
+    def _check_shape(self, ids: Tensor) -> None:
+        n_attributes = len(self.embeddings)
+        if ids.ndim != 3 or ids.shape[-1] != n_attributes:
+            raise ValueError(f"ids of shape {tuple(ids.shape)} are not (B, T, {n_attributes})")
 
     def attribute_logits(self, hidden: Tensor, k: int, previous: Tensor) -> Tensor:
         """Score attribute k of the event after `hidden`.

@@ -6,6 +6,7 @@ torch's compiler takes a second to import, so it waits until it is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,7 +48,7 @@ def compiles(device: torch.device) -> bool:
     return True
 
 
-def compiled(losses: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+def compiled(losses: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Return the same function compiled, once for each shape that it meets.
 
     What is returned raises `TrainingError` where it cannot be compiled.
@@ -56,9 +57,9 @@ def compiled(losses: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
 
     fast = torch.compile(losses, dynamic=False)
 
-    def told(ids: Tensor) -> Tensor:
+    def told(*given: Any) -> Tensor:
         try:
-            return fast(ids)
+            return fast(*given)
         except BackendCompilerFailed as error:
             reason = str(error).strip().splitlines()[0]
             raise TrainingError(

@@ -125,3 +125,9 @@ def orthogonal(matrices: Tensor, products: torch.dtype = torch.float32) -> Tenso
         gram = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return (x.mT if tall else x).float()
+
+
+def n_multiplied(shape: torch.Size) -> int:
+    """Return how many multiplications it takes to make a matrix of that shape orthogonal."""
+    low, high = sorted(shape)
+    return len(_QUINTICS) * (2 * low * low * high + low**3)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from musicgen.model import Decoder
-from musicgen.training.muon import Muon
+from musicgen.training.muon import Muon, n_multiplied
 from musicgen.training.recipe import TrainingRecipe
 
 
@@ -71,6 +72,8 @@ def blank_state(decoder: Decoder) -> dict[str, Tensor]:
     }
 
 
+_LARGEST_SHARE = 1 / 6
+"""How much of a step's multiplications Muon's may be."""
 ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
 MUON_STATE = ("momentum",)
 
@@ -96,7 +99,7 @@ def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
             lr=rate,
             momentum=recipe.momentum,
             weight_decay=decay,
-            period=recipe.muon_period,
+            period=recipe.muon_period or _period(matrices, recipe.seq_len * recipe.batch_size),
             products=torch.bfloat16 if recipe.precision == "bf16" else torch.float32,
         )
         return Optimizers(
@@ -105,6 +108,18 @@ def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
         )
     decayed = {"params": matrices, "weight_decay": decay}
     return Optimizers(torch.optim.AdamW([decayed, undecayed], lr=rate, betas=betas, fused=True))
+
+
+def _period(matrices: Sequence[Tensor], n_events: int) -> int:
+    """Return how many steps a matrix waits for its turn, in a run of `n_events` a step.
+
+    A matrix is multiplied with each event three times, and with itself while it is made orthogonal:
+    the wider the model and the smaller the step, the more of it that is. To wait costs little
+    (docs/lab_log.md), to multiply for naught more.
+    """
+    forward_and_back = 3 * n_events * sum(each.numel() for each in matrices)
+    share = sum(n_multiplied(each.shape) for each in matrices) / max(1, forward_and_back)
+    return max(1, math.ceil(share / _LARGEST_SHARE))
 
 
 def learning_rate(recipe: TrainingRecipe, step: int, steps: int) -> float:

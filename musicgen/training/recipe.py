@@ -55,7 +55,8 @@ class TrainingRecipe:
         optimizer: "muon" for matrices (with AdamW for the rest), or "adamw" for all.
         momentum: Of Muon.
         muon_period: Of Muon: a matrix is updated every so many steps, by as much more, and matrices
-            take turns. At 1 each at every step.
+            take turns. None: each at every step, unless that were more than a sixth of what a step
+            multiplies.
         weight_decay: Of matrices, not of embeddings and gains.
         beta1: Of AdamW.
         beta2: Of AdamW.
@@ -109,7 +110,7 @@ class TrainingRecipe:
     lora_rank: int | None = None
     optimizer: Literal["muon", "adamw"] = "muon"
     momentum: float = 0.95
-    muon_period: int = 2
+    muon_period: int | None = None
     weight_decay: float = 0.1
     beta1: float = 0.9
     beta2: float = 0.95

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from musicgen.engine.learning import attention_for
 from musicgen.errors import NonFiniteLossError
-from musicgen.model import Decoder
+from musicgen.model import Decoder, Rotation
 from musicgen.training.batches import Batch
 from musicgen.training.compiling import compiled
 from musicgen.training.gradients import LossFunction, add_gradients
@@ -37,9 +37,11 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
     in_bf16 = recipe.precision == "bf16"
     attend = attention_for(recipe.precision, device, decoder.config.d_head)
 
-    def losses(ids: Tensor) -> Tensor:
+    def losses(ids: Tensor, rotation: Rotation) -> Tensor:
         with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():
-            logits = decoder(ids, recompute=recipe.recompute_activations, attend=attend)
+            logits = decoder(
+                ids, recompute=recipe.recompute_activations, attend=attend, rotation=rotation
+            )
         return torch.stack(
             [
                 F.cross_entropy(scores.flatten(0, 1).float(), ids[:, 1:, k].flatten())
@@ -47,7 +49,8 @@ def make_loss(decoder: Decoder, recipe: TrainingRecipe, device: torch.device) ->
             ]
         )
 
-    return compiled(losses) if recipe.compile else losses
+    made = compiled(losses) if recipe.compile else losses
+    return lambda ids: made(ids, decoder.rotation(ids.shape[1] - 1, device))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

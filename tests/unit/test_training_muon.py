@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from musicgen.model import Decoder
+from musicgen.training import TrainingRecipe
 from musicgen.training.muon import Muon, orthogonal
+from musicgen.training.optim import make_optimizers
 
 
 @pytest.mark.parametrize("shape", [(3, 24, 24), (2, 16, 40), (2, 40, 16)])
@@ -81,6 +86,23 @@ def test_products_in_bf16_are_those_in_float32_but_for_rounding():
     assert found.dtype == torch.float32
     error = (found - orthogonal(matrices)).norm() / found.norm()
     assert 0 < error < 0.03
+
+
+@pytest.mark.parametrize(
+    ("name", "seq_len", "batch_size", "period"),
+    [("tiny", 512, 4, 1), ("small", 512, 4, 2), ("medium", 512, 4, 4), ("medium", 512, 64, 1)],
+)
+def test_the_period_is_one_unless_muon_were_much_of_a_step(name, seq_len, batch_size, period):
+    """The sizes that are offered, at their usual steps, and on a GPU."""
+    recipe = TrainingRecipe(preset=name, seq_len=seq_len, batch_size=batch_size)
+    config = recipe.decoder_config((204, 132, 36, 218))
+    inside = Decoder(config, seed=None)
+    found = make_optimizers(inside, recipe)._optimizers[0]
+    assert isinstance(found, Muon)
+    assert found._period == period
+    given = make_optimizers(inside, replace(recipe, muon_period=3))._optimizers[0]
+    assert isinstance(given, Muon)
+    assert given._period == 3
 
 
 def test_a_period_below_one_is_refused():
