@@ -77,6 +77,20 @@ def test_bf16_rounds_less_than_torch_s_own() -> None:
         assert (mine - expected).square().mean() <= 1.05 * (other - expected).square().mean()
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=needs_bf16)])
+def test_where_numbers_lie_in_memory_changes_none(dtype: torch.dtype) -> None:
+    """Guards rows that begin in the middle of a pair, and gradients without rows (of a sum)."""
+    whole = torch.randn(3, 2, 20, 3, 33, generator=torch.Generator().manual_seed(5)).to(dtype)
+    odd = [each[..., 1:].transpose(1, 2).requires_grad_() for each in whole]
+    tidy = [each.detach().contiguous().requires_grad_() for each in odd]
+    for first, second in zip(
+        torch.autograd.grad(attend_compiled(*odd).sum(), odd),
+        torch.autograd.grad(attend_compiled(*tidy).sum(), tidy),
+        strict=True,
+    ):
+        assert torch.equal(first, second)
+
+
 def test_no_query_sees_what_comes_later() -> None:
     """Keys and values behind a query, in its own block of rows and later ones, change nothing."""
     q, k, v, _ = _drawn((1, 1, 70, 32), torch.float32)
