@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from musicgen.engine.numerics import EXACT, LOOSE, ONE, ZERO, exp, highest
+from musicgen.engine.numerics import EXACT, LOOSE, ONE, ZERO, exp, highest, rounded
 from musicgen.engine.products import (
     LANES,
     make_product,
@@ -25,12 +25,14 @@ from musicgen.engine.products import (
     write_column_pairs,
     write_pairs,
 )
-from musicgen.engine.vectors import part
+from musicgen.engine.vectors import float_of_bits, part
 
 ROWS = 32
 """Queries at a time: a multiple of a tile's rows and of two vectors."""
 _TILE, _N_VECTORS = tile_of_this_machine()
 _multiply, _multiply_narrow = make_product(_TILE, _N_VECTORS), make_product(_TILE, 1)
+_LOG2_E, _LOWEST = np.float32(1.44269504), np.float32(-126)
+_P1, _P2, _P3, _P4 = map(np.float32, (0.693121990, 0.240237185, 0.0559169357, 0.00960040237))
 _HALF, _LOW, _HIGH = np.int32(16), np.int32(0xFFFF), np.int32(-65536)
 
 
@@ -69,7 +71,7 @@ def forward(q, k, v, steps, shape, heads, out, groups, floats):
             _products(queries, t * width, width, 1, ROWS, keys, n_rows, n, width, scores, n, False)
             for r in range(ROWS):
                 row = part(scores, r * n, n)
-                totals[r] = _soften(row, t + r + 1, scale)
+                totals[r] = _soften(row, t + r + 1, scale, g)
                 write(row, part(weights, r * (n // g), n // g))
             _products(weights, 0, n // g, 1, ROWS, values, d, d, n // g, means, d, False)
             for r in range(min(ROWS, length - t)):
@@ -128,8 +130,7 @@ def backward(q, k, v, gradient, steps, shape, heads, to_q, to_k, to_v, groups, f
             _products(ahead, t * width, width, 1, ROWS, values, n_rows, n, width, pull, n, False)
             for r in range(ROWS):
                 row, slope = part(scores, r * n, n), part(pull, r * n, n)
-                _scale(row, ONE / _soften(row, t + r + 1, scale))
-                _slope(row, slope, scale)
+                _slope(row, ONE / _soften(row, t + r + 1, scale, g), slope, scale)
                 write(slope, part(slopes, r * (n // g), n // g))
             for r in range(0, ROWS, g):
                 _write_together(scores, r * n, n, part(weights_by_t, r // g * n, n))
@@ -198,26 +199,45 @@ def _across(rows, width, out):
 
 
 @njit(**LOOSE)
-def _soften(row, n_seen, scale):
+def _soften(row, n_seen, scale, g):
     """Turn the first scores into e^(scale · (score − largest)), the rest into 0; return the sum."""
     seen = part(row, 0, n_seen)
     best, total = highest(seen), ZERO
-    for i in range(n_seen):
-        weight = exp((seen[i] - best) * scale)
-        total += weight
-        seen[i] = weight
+    if g == 2:
+        scale *= _LOG2_E
+        for i in range(n_seen):
+            weight = _power_of_two((seen[i] - best) * scale)
+            total += weight
+            seen[i] = weight
+    else:
+        for i in range(n_seen):
+            weight = exp((seen[i] - best) * scale)
+            total += weight
+            seen[i] = weight
     for i in range(n_seen, row.size):
         row[i] = ZERO
     return total
 
 
+@njit(**EXACT)
+def _power_of_two(x):
+    """Return 2^x for x ≤ 0, within a hundredth of what bf16 tells apart; nan for nan."""
+    x = _LOWEST if x < _LOWEST else x
+    n = rounded(x)
+    r = x - n
+    power = (np.int32(n) + np.int32(127)) << np.int32(23)
+    return ((((_P4 * r + _P3) * r + _P2) * r + _P1) * r + ONE) * float_of_bits(power)
+
+
 @njit(**LOOSE)
-def _slope(weights, pull, scale):
-    """Turn the gradient of weights into that of scores: w · (pull − Σ w · pull) · scale."""
+def _slope(weights, factor, pull, scale):
+    """Scale weights w, and turn their gradient into that of scores: w · (pull − Σ w · pull)."""
     mean = ZERO
     for i in range(weights.size):
         mean += weights[i] * pull[i]
+    mean *= factor
     for i in range(weights.size):
+        weights[i] *= factor
         pull[i] = weights[i] * (pull[i] - mean) * scale
 
 
