@@ -5,10 +5,12 @@
     python benchmarks/bench_train_step.py --smoke      # seconds, for CI
 
 A step is everything: the batch, forward, backward, clipping, the optimizer (ours Muon and AdamW,
-the others' fused AdamW). Ours reads events with four attributes; the others read tokens of a
-vocabulary of 1,024, of which a note takes three where it takes one of ours (1.003 events with
-rests). So there are two tables: positions a second, step against step, and notes a second. Peers
-that are not installed are left out, and it is said.
+the others' fused AdamW). The trunk is everybody's; our four heads come on top of it, as large as a
+layer, so there is also ours with a layer fewer, which is as large as the others' whole. Ours reads
+events with four attributes; the others read tokens of a vocabulary of 1,024, of which a note takes
+three where it takes one of ours (1.003 events with rests). So there are two tables: positions a
+second, step against step, and notes a second. Peers that are not installed are left out, and it is
+said.
 
 All run with the short waits of OpenMP's threads that `musicgen train` asks for: Hugging Face's loop
 is a twentieth faster with them than with the usual ones (docs/lab_log.md).
@@ -21,6 +23,7 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from musicgen.cli.waiting import short_waits
 
@@ -58,6 +61,9 @@ def contenders(name: str, options: argparse.Namespace) -> dict[str, Callable[[],
         how = ", compiled" if is_compiled else ""
         ours = OurStep(shape, recipe, in_bf16=faster == "bf16", compiled=is_compiled)
         found[f"musicgen{how}"] = ours.measure
+    as_large = replace(shape, n_layers=shape.n_layers - 1)
+    ours = OurStep(as_large, recipe, in_bf16=faster == "bf16", compiled=compiled)
+    found[f"a layer fewer: musicgen{', compiled' if compiled else ''}"] = ours.measure
     for label, in_bf16 in (("fp32", False), ("bf16", True)):
         if importlib.util.find_spec("transformers"):
             for kind, peer in (("gpt2", "GPT-2"), ("llama", "Llama")):
@@ -83,10 +89,7 @@ def measure_shape(name: str, options: argparse.Namespace) -> None:
     table = Table(title=f"{name}, a step", unit="positions/s", base=base, measured=measured)
     table.show()
     notes = {
-        peer: [
-            rate / (EVENTS_A_NOTE if peer.startswith("musicgen") else TOKENS_A_NOTE)
-            for rate in rates
-        ]
+        peer: [rate / (EVENTS_A_NOTE if "musicgen" in peer else TOKENS_A_NOTE) for rate in rates]
         for peer, rates in measured.items()
     }
     Table(title=f"{name}, the same in notes", unit="notes/s", base=base, measured=notes).show()
