@@ -12,6 +12,7 @@ import typer
 
 from musicgen.cli import options
 from musicgen.cli.console import Interrupts, session, stopping_between_steps
+from musicgen.cli.heap import keep_freed_blocks
 from musicgen.cli.paths import music_folder
 from musicgen.cli.train_follow import follow_run
 from musicgen.cli.train_plan import tell_plan
@@ -160,6 +161,7 @@ def train(
     resume = resume or _is_restarted(os.environ, output)
     silent = not _is_writer(os.environ)
     os.environ.update(short_waits(os.environ))  # read once, when torch is imported
+    keep_freed_blocks()
     with session(as_json=as_json, silent=silent, only_tells=plan) as console:
         if start_from is not None:
             from musicgen.checkpoint import resolve_checkpoint
