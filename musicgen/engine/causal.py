@@ -14,26 +14,27 @@ This module imports numba: import it only where something is to be computed.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import njit
 
-from musicgen.engine.numerics import EXACT, LOOSE, ONE, ZERO, exp, highest, rounded
-from musicgen.engine.products import (
-    LANES,
-    make_product,
-    tile_of_this_machine,
-    write_column_pairs,
-    write_pairs,
+from musicgen.engine.numerics import EXACT, ONE
+from musicgen.engine.products import LANES, make_product, tile_of_this_machine
+from musicgen.engine.rows import (
+    across,
+    clear,
+    gather,
+    regroup,
+    scale_by,
+    slope,
+    soften,
+    write,
+    write_together,
 )
-from musicgen.engine.vectors import float_of_bits, part
+from musicgen.engine.vectors import part
 
 ROWS = 32
 """Queries at a time: a multiple of a tile's rows and of two vectors."""
 _TILE, _N_VECTORS = tile_of_this_machine()
 _multiply, _multiply_narrow = make_product(_TILE, _N_VECTORS), make_product(_TILE, 1)
-_LOG2_E, _LOWEST = np.float32(1.44269504), np.float32(-126)
-_P1, _P2, _P3, _P4 = map(np.float32, (0.693121990, 0.240237185, 0.0559169357, 0.00960040237))
-_HALF, _LOW, _HIGH = np.int32(16), np.int32(0xFFFF), np.int32(-65536)
 
 
 def forward(q, k, v, steps, shape, heads, out, groups, floats):
@@ -61,22 +62,22 @@ def forward(q, k, v, steps, shape, heads, out, groups, floats):
     scale = ONE / np.sqrt(np.float32(d))
     for head in range(heads[0], heads[1]):
         b, h = head // n_heads, head % n_heads
-        _gather(q, b, h, steps[0], length, width, queries)
-        _gather(k, b, h, steps[1], length, width, loose)
-        _across(loose, width, keys)
-        _gather(v, b, h, steps[2], length, width, loose)
-        _regroup(loose, width, values)
+        gather(q, b, h, steps[0], length, width, queries)
+        gather(k, b, h, steps[1], length, width, loose)
+        across(loose, width, keys)
+        gather(v, b, h, steps[2], length, width, loose)
+        regroup(loose, width, values)
         for t in range(0, length, ROWS):
             n = t + ROWS
             _products(queries, t * width, width, 1, ROWS, keys, n_rows, n, width, scores, n, False)
             for r in range(ROWS):
                 row = part(scores, r * n, n)
-                totals[r] = _soften(row, t + r + 1, scale, g)
+                totals[r] = soften(row, t + r + 1, scale, g)
                 write(row, part(weights, r * (n // g), n // g))
             _products(weights, 0, n // g, 1, ROWS, values, d, d, n // g, means, d, False)
             for r in range(min(ROWS, length - t)):
                 row = part(means, r * d, d)
-                _scale(row, ONE / totals[r])
+                scale_by(row, ONE / totals[r])
                 write(row, part(out, ((b * length + t + r) * n_heads + h) * width, width))
 
 
@@ -113,28 +114,28 @@ def backward(q, k, v, gradient, steps, shape, heads, to_q, to_k, to_v, groups, f
     scale = ONE / np.sqrt(np.float32(d))
     for head in range(heads[0], heads[1]):
         b, h = head // n_heads, head % n_heads
-        _gather(q, b, h, steps[0], length, width, queries)
-        _regroup(queries, width, queries_by_t)
-        _gather(gradient, b, h, steps[3], length, width, ahead)
-        _regroup(ahead, width, ahead_by_t)
-        _gather(k, b, h, steps[1], length, width, loose)
-        _across(loose, width, keys)
-        _regroup(loose, width, keys_by_t)
-        _gather(v, b, h, steps[2], length, width, loose)
-        _across(loose, width, values)
-        _clear(sums_k)
-        _clear(sums_v)
+        gather(q, b, h, steps[0], length, width, queries)
+        regroup(queries, width, queries_by_t)
+        gather(gradient, b, h, steps[3], length, width, ahead)
+        regroup(ahead, width, ahead_by_t)
+        gather(k, b, h, steps[1], length, width, loose)
+        across(loose, width, keys)
+        regroup(loose, width, keys_by_t)
+        gather(v, b, h, steps[2], length, width, loose)
+        across(loose, width, values)
+        clear(sums_k)
+        clear(sums_v)
         for t in range(0, length, ROWS):
             n = t + ROWS
             _products(queries, t * width, width, 1, ROWS, keys, n_rows, n, width, scores, n, False)
             _products(ahead, t * width, width, 1, ROWS, values, n_rows, n, width, pull, n, False)
             for r in range(ROWS):
-                row, slope = part(scores, r * n, n), part(pull, r * n, n)
-                _slope(row, ONE / _soften(row, t + r + 1, scale, g), slope, scale)
-                write(slope, part(slopes, r * (n // g), n // g))
+                row, steep = part(scores, r * n, n), part(pull, r * n, n)
+                slope(row, ONE / soften(row, t + r + 1, scale, g), steep, scale)
+                write(steep, part(slopes, r * (n // g), n // g))
             for r in range(0, ROWS, g):
-                _write_together(scores, r * n, n, part(weights_by_t, r // g * n, n))
-                _write_together(pull, r * n, n, part(slopes_by_t, r // g * n, n))
+                write_together(scores, r * n, n, part(weights_by_t, r // g * n, n))
+                write_together(pull, r * n, n, part(slopes_by_t, r // g * n, n))
             _products(slopes, 0, n // g, 1, ROWS, keys_by_t, d, d, n // g, few, d, False)
             for r in range(min(ROWS, length - t)):
                 at = ((b * length + t + r) * n_heads + h) * width
@@ -175,136 +176,3 @@ def _products(a, a0, a_row, a_group, n_rows, b, b_group, n_columns, n_groups, c,
         for r in range(0, n_rows, _TILE):
             a1, c0 = a0 + r * a_row, r * c_row + j
             _multiply(a, a1, a_row, a_group, b, j, b_group, n_groups, c, c0, c_row, adds)
-
-
-@njit(**EXACT)
-def _gather(x, b, h, step, length, width, out):
-    """Copy the rows of one head, and zeros behind them, into `out` (rows · width)."""
-    begin = b * step[0] + h * step[1]
-    for t in range(length):
-        row, copied = part(x, begin + t * step[2], width), part(out, t * width, width)
-        for i in range(width):
-            copied[i] = row[i]
-    for i in range(length * width, out.size):
-        out[i] = 0
-
-
-@njit(**EXACT)
-def _across(rows, width, out):
-    """Turn (rows, groups of D) into (groups of D, rows)."""
-    n_rows = rows.size // width
-    for t in range(n_rows):
-        for i in range(width):
-            out[i * n_rows + t] = rows[t * width + i]
-
-
-@njit(**LOOSE)
-def _soften(row, n_seen, scale, g):
-    """Turn the first scores into e^(scale · (score − largest)), the rest into 0; return the sum."""
-    seen = part(row, 0, n_seen)
-    best, total = highest(seen), ZERO
-    if g == 2:
-        scale *= _LOG2_E
-        for i in range(n_seen):
-            weight = _power_of_two((seen[i] - best) * scale)
-            total += weight
-            seen[i] = weight
-    else:
-        for i in range(n_seen):
-            weight = exp((seen[i] - best) * scale)
-            total += weight
-            seen[i] = weight
-    for i in range(n_seen, row.size):
-        row[i] = ZERO
-    return total
-
-
-@njit(**EXACT)
-def _power_of_two(x):
-    """Return 2^x for x ≤ 0, within a hundredth of what bf16 tells apart; nan for nan."""
-    x = _LOWEST if x < _LOWEST else x
-    n = rounded(x)
-    r = x - n
-    power = (np.int32(n) + np.int32(127)) << np.int32(23)
-    return ((((_P4 * r + _P3) * r + _P2) * r + _P1) * r + ONE) * float_of_bits(power)
-
-
-@njit(**LOOSE)
-def _slope(weights, factor, pull, scale):
-    """Scale weights w, and turn their gradient into that of scores: w · (pull − Σ w · pull)."""
-    mean = ZERO
-    for i in range(weights.size):
-        mean += weights[i] * pull[i]
-    mean *= factor
-    for i in range(weights.size):
-        weights[i] *= factor
-        pull[i] = weights[i] * (pull[i] - mean) * scale
-
-
-@njit(**EXACT)
-def _scale(x, factor):
-    for i in range(x.size):
-        x[i] *= factor
-
-
-@njit(**EXACT)
-def _clear(x):
-    for i in range(x.size):
-        x[i] = ZERO
-
-
-def write(x, out):
-    """Write float32 numbers in groups of neighbours."""
-    raise TypeError("write exists in compiled code only")
-
-
-@overload(write, jit_options=EXACT)  # pyright: ignore
-def _write(x, out):
-    def in_pairs(x, out):
-        write_pairs(x, out)
-
-    def singly(x, out):
-        for i in range(out.size):
-            out[i] = x[i]
-
-    return in_pairs if out.dtype == types.int32 else singly
-
-
-def _write_together(x, begin, n, out):
-    """Write G rows of n float32 numbers, each group the numbers of one column."""
-    raise TypeError("_write_together exists in compiled code only")
-
-
-@overload(_write_together, jit_options=EXACT)  # pyright: ignore
-def _written_together(x, begin, n, out):
-    def in_pairs(x, begin, n, out):
-        write_column_pairs(part(x, begin, n), part(x, begin + n, n), out)
-
-    def singly(x, begin, n, out):
-        row = part(x, begin, n)
-        for i in range(n):
-            out[i] = row[i]
-
-    return in_pairs if out.dtype == types.int32 else singly
-
-
-def _regroup(rows, width, out):
-    """Turn (rows, groups of D) into (groups of rows, D)."""
-    raise TypeError("_regroup exists in compiled code only")
-
-
-@overload(_regroup, jit_options=EXACT)  # pyright: ignore
-def _regrouped(rows, width, out):
-    def pairs(rows, width, out):
-        for t in range(0, rows.size // width, 2):
-            upper, lower = part(rows, t * width, width), part(rows, (t + 1) * width, width)
-            both = part(out, t * width, 2 * width)
-            for i in range(width):
-                both[2 * i] = (upper[i] & _LOW) | (lower[i] << _HALF)
-                both[2 * i + 1] = ((upper[i] >> _HALF) & _LOW) | (lower[i] & _HIGH)
-
-    def singles(rows, width, out):
-        for i in range(rows.size):
-            out[i] = rows[i]
-
-    return pairs if out.dtype == types.int32 else singles
