@@ -78,7 +78,7 @@ class Clock:
         monkeypatch.setattr(length, "Stepper", lambda *args, **kwargs: self)
         monkeypatch.setattr(length, "make_optimizers", lambda *args: None)
 
-    def take(self, batch: Any, rate: float) -> bool:
+    def take(self, batch: Any, rate: float, turn: int) -> bool:
         self.now_s += self._seconds[min(self.steps, len(self._seconds) - 1)]
         self.steps += 1
         return True
