@@ -85,8 +85,12 @@ class Muon(torch.optim.Optimizer):
                 if parameter.grad is not None:
                     self._keep(parameter, parameter.grad, 1 - group["momentum"])
                     by_shape.setdefault(parameter.shape, []).append((parameter, parameter.grad))
+            n_before = 0
             for matrices in by_shape.values():
-                self._update(matrices[turn % self._period :: self._period], group)
+                # Counted through all shapes, so that no turn has the odd ones of each.
+                first = (turn - n_before) % self._period
+                self._update(matrices[first :: self._period], group)
+                n_before += len(matrices)
 
     def _keep(self, parameter: Tensor, gradient: Tensor, share: float) -> None:
         """Add a gradient to its running mean."""

@@ -64,6 +64,16 @@ def test_matrices_take_turns():
     assert [_step(alone, optimizer, turn) for turn in range(3)] == [[True], [False], [True]]
 
 
+def test_odd_matrices_of_different_shapes_come_at_different_turns():
+    """Guards steps of which some take much longer: each shape's odd matrix at the first turn."""
+    wide, tall = (torch.nn.Parameter(torch.ones(shape)) for shape in ((8, 16), (16, 8)))
+    optimizer = Muon([wide, tall], lr=0.1, period=2)
+    assert [_step([wide, tall], optimizer, turn) for turn in range(2)] == [
+        [True, False],
+        [False, True],
+    ]
+
+
 def test_a_turn_s_update_is_that_of_all_gradients_and_so_much_larger():
     """Guards gradients that are lost between turns, and a rate that falls with the period."""
     weights, optimizer = _weights_and_optimizer(1, period=2, weight_decay=0.0)
