@@ -85,7 +85,7 @@ def contenders(name: str, options: argparse.Namespace) -> dict[str, Callable[[],
 
 def measure_shape(name: str, options: argparse.Namespace) -> None:
     """Measure one shape, and print and keep the figures."""
-    measured = interleaved(contenders(name, options), options.rounds)
+    measured = interleaved(contenders(name, options), options.rounds, n_warm=2)
     base = BASE if BASE in measured else PLAIN
     table = Table(title=f"{name}, a step", unit="positions/s", base=base, measured=measured)
     table.show()

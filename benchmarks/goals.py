@@ -126,8 +126,9 @@ _DECODING = tuple(
     for position in positions
 )
 _HEADS = (
-    "our four heads, as large as a layer of the trunk, and Muon come on top of what the others do; "
-    "without them nearly all that is left is products at the machine's full speed"
+    "our four heads, as large as a layer of the trunk, and Muon, an eighth of a step at 20M, come on "
+    "top of what the others do; two thirds of the rest are products at the machine's full speed "
+    "(docs/lab_log.md)"
 )
 _TRAINING = tuple(
     Goal(

@@ -29,7 +29,6 @@ from musicgen.training.optim import make_optimizers
 from musicgen.training.step import Stepper
 from musicgen.training.windows import WHOLE, WindowSampler
 
-
 _TURNS = 4
 """Steps after which every matrix of Muon's has had its turn, and every product its first time."""
 
