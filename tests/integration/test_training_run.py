@@ -83,6 +83,19 @@ def test_stopped_and_resumed_equals_unbroken(
     assert best == (unbroken / "best" / "model.safetensors").read_bytes()
 
 
+def test_a_resumed_run_goes_on_with_the_turn_that_was_due(music: Path, tmp_path: Path) -> None:
+    """Guards matrices that take turns (Muon): one never updated, a resume that begins again."""
+    recipe = replace(RECIPE, muon_period=3)
+    list(train(music, tmp_path / "unbroken", recipe, device="cpu"))
+    events = train(music, tmp_path / "run", recipe, device="cpu")
+    next(event for event in events if isinstance(event, StepDone) and event.step == 7)
+    events.close()  # type: ignore[attr-defined]
+    list(train(music, tmp_path / "run", None, device="cpu", resume=True))
+    assert newest_bytes(tmp_path / "run") == newest_bytes(tmp_path / "unbroken")
+    # Where a branch ends matrices begin with zeros.
+    assert all(each.any() for each in load_checkpoint(tmp_path / "run").decoder.parameters())
+
+
 @pytest.mark.parametrize("keep", ["lowest", "last"])
 def test_best_holds_what_the_recipe_keeps(music: Path, tmp_path: Path, keep: str) -> None:
     """Guards a recipe whose own output is not the model that is shipped of it."""
