@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import secrets
 import threading
 import time
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ from filelock import FileLock, Timeout
 
 from musicgen import configio
 from musicgen.errors import ConfigError, TakesError
-from musicgen.files import is_there, reason, way_out
+from musicgen.files import is_there, reason, way_out, write_whole
 from musicgen.studio.take_sheets import TAKE_NAME, TakeSheet
 
 LOCK: Final = ".lock"
@@ -104,7 +103,7 @@ class TakeFolder:
         with self._held(make=True):
             try:
                 for suffix, content in ((".mid", midi), (".npy", data), (".json", told)):
-                    self._write(sheet.id + suffix, content)
+                    write_whole(self._path(sheet.id, suffix), content)
             except OSError:
                 self._unlink(sheet.id)
                 raise
@@ -140,7 +139,7 @@ class TakeFolder:
         """
         with self._held():
             sheet = replace(self._sheet(name), **changes)
-            self._write(name + ".json", configio.to_json(sheet).encode())
+            write_whole(self._path(name, ".json"), configio.to_json(sheet).encode())
         return sheet
 
     def remove(self, name: str) -> None:
@@ -215,8 +214,8 @@ class TakeFolder:
             for entry in entries:
                 name, suffix = os.path.splitext(entry.name)
                 if suffix in _SUFFIXES and TAKE_NAME.fullmatch(name):
-                    with suppress(OSError):  # it is being removed
-                        found.append((name, suffix, entry.stat(follow_symlinks=False)))
+                    with suppress(OSError):  # it is being removed, or a link leads nowhere
+                        found.append((name, suffix, entry.stat()))
         return found
 
     def _load(self, name: str, suffix: str = ".json") -> TakeSheet | None:
@@ -256,17 +255,6 @@ class TakeFolder:
 
     def _path(self, name: str, suffix: str) -> Path:
         return self.folder / f"{name}{suffix}"
-
-    def _write(self, name: str, data: bytes) -> None:
-        partial = self.folder / f".{name}.{secrets.token_hex(4)}.part"
-        try:
-            with open(partial, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, self.folder / name)
-        finally:
-            partial.unlink(missing_ok=True)
 
     def _unlink(self, name: str) -> None:
         for suffix in _SUFFIXES:  # the sheet first: half a take is none

@@ -216,6 +216,41 @@ def test_a_full_disk_leaves_no_half_of_a_take(store, folder, monkeypatch):
         keep(store, folder, 2)
     assert names(folder) == [1]
     assert not [p for p in folder.folder.iterdir() if p.stem.lstrip(".")[:32].endswith("2")]
+    assert not list(folder.folder.glob(".*.part"))
+
+
+def test_a_full_disk_keeps_the_sheet_that_was_there(store, folder, monkeypatch):
+    sheet = keep(store, folder, 1)
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(TakesError, match="No space left") as told:
+        folder.change(sheet.id, title="Nocturne")
+    assert "Free some space" in told.value.hint
+    assert TakeStore(store.root).of(VISITOR).sheets() == (sheet,)
+    assert not list(folder.folder.glob(".*.part"))
+
+
+def test_a_take_that_was_moved_and_linked_stays_where_it_is(store, folder, tmp_path):
+    """Guards: a star that put a file in the link's place and left the moved sheet as it was."""
+    sheet = keep(store, folder, 1)
+    n_bytes = folder.sizes()[sheet.id]
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for path in folder.folder.glob(f"{sheet.id}.*"):
+        path.rename(moved / path.name).touch()
+        path.symlink_to(moved / path.name)
+    assert folder.sheets() == (sheet,)
+    assert folder.sizes()[sheet.id] == n_bytes
+    changed = folder.change(sheet.id, title="Nocturne")
+    assert all(path.is_symlink() for path in folder.folder.glob(f"{sheet.id}.*"))
+    assert '"Nocturne"' in (moved / f"{sheet.id}.json").read_text()
+    assert folder.sheets() == (changed,)
+    folder.remove(sheet.id)
+    assert [each for _, each in folder.removed()] == [changed]
+    assert folder.restore(sheet.id) == changed
 
 
 def test_a_take_that_goes_while_it_is_read_is_gone_not_broken(store, folder, monkeypatch):
