@@ -56,11 +56,11 @@ def _tell(console: Console, pipeline: MusicPipeline, file: Path) -> QualityCard 
 def _lines(file: Path, card: QualityCard) -> Iterator[str]:
     ranges = card.ranges
     yield (
-        f"{file}: {sum(figure.is_inside for figure in ranges.figures)} of {len(ranges.figures)} "
-        f"figures of its first {ranges.seconds:.0f} s lie where nine tenths of {ranges.corpus} do "
+        f"{file}: {ranges.n_inside} of {len(ranges.telling)} figures of its first "
+        f"{ranges.seconds:.0f} s lie where nine tenths of {ranges.corpus} do "
         f"(excerpts of {ranges.excerpt_s:g} s)"
     )
-    for figure in ranges.figures:
+    for figure in ranges.telling:
         written = figure.words.written
         usual = f"{written(figure.low)} to {written(figure.high)}"
         mark = "" if figure.is_inside else "  outside"

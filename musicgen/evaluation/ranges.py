@@ -69,9 +69,19 @@ class Ranges:
     figures: tuple[RangedFigure, ...]
 
     @property
+    def telling(self) -> tuple[RangedFigure, ...]:
+        """The figures that can be outside: one that cannot is none to list to a reader or count."""
+        return tuple(figure for figure in self.figures if figure.can_be_outside)
+
+    @property
+    def n_inside(self) -> int:
+        """How many of the telling figures are inside."""
+        return sum(figure.is_inside for figure in self.telling)
+
+    @property
     def share_inside(self) -> float:
-        """Which share of the figures is inside."""
-        return sum(figure.is_inside for figure in self.figures) / len(self.figures)
+        """Which share of the telling figures is inside."""
+        return self.n_inside / len(self.telling)
 
 
 def ranges_of(notes: NoteTable, path: Path | None = None) -> Ranges:

@@ -40,7 +40,18 @@ def test_figures_stand_beside_their_range() -> None:
     assert by_name["notes_per_s"].value == pytest.approx(4.0)
     assert by_name["notes_per_s"].is_inside
     assert not by_name["polyphony"].is_inside  # one note at a time is not how pianists play
+    assert found.telling == found.figures  # in a minute each of them can be outside
     assert found.share_inside == sum(f.is_inside for f in found.figures) / len(STATISTICS)
+
+
+def test_a_figure_that_is_usual_whatever_it_is_counts_for_nothing() -> None:
+    """Guards: a share of 22 figures where the card of the page listed and counted 21."""
+    found = ranges_of(music(30))
+    (aside,) = set(found.figures) - set(found.telling)
+    assert (aside.name, aside.low, aside.high) == ("key_stability", 0.0, 1.0)
+    assert aside.is_inside
+    assert found.n_inside == sum(figure.is_inside for figure in found.figures) - 1
+    assert found.share_inside == found.n_inside / (len(STATISTICS) - 1)
 
 
 def test_without_notes_there_are_no_figures_and_no_failure() -> None:

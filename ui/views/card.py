@@ -53,9 +53,8 @@ def quality(cards: Cards, piece: Piece, others: Sequence[Piece] = ()) -> None:
 
 def _table(card: QualityCard) -> Iterator[str]:
     """Yield HTML of numbers and our own words alone."""
-    figures = _telling(card)
-    inside = sum(figure.is_inside for figure in figures)
-    caption = strings.INSIDE.format(inside=inside, all=len(figures))
+    figures = card.ranges.telling
+    caption = strings.INSIDE.format(inside=card.ranges.n_inside, all=len(figures))
     first = [each for each in figures if each.name in strings.ALWAYS or not each.is_inside]
     rest = [each for each in figures if each not in first]
     yield from _rows(first, f"<caption>{escape(caption)}</caption>")
@@ -64,11 +63,6 @@ def _table(card: QualityCard) -> Iterator[str]:
         yield f'<details class="quality-more"><summary>{more}</summary>'
         yield from _rows(rest, "")
         yield "</details>"
-
-
-def _telling(card: QualityCard) -> list[RangedFigure]:
-    """Return the figures that can be unusual: one that cannot is no figure to list or to count."""
-    return [figure for figure in card.ranges.figures if figure.can_be_outside]
 
 
 def _rows(figures: Sequence[RangedFigure], caption: str) -> Iterator[str]:
@@ -85,8 +79,7 @@ def _ranking(ranked: Sequence[tuple[Piece, QualityCard]]) -> Iterator[str]:
     yield "".join(f'<th scope="col">{escape(name)}</th>' for name in strings.RANK_COLUMNS)
     yield "</tr></thead><tbody>"
     for place, (piece, card) in enumerate(ranked, start=1):
-        figures = _telling(card)
-        inside = f"{sum(figure.is_inside for figure in figures)} / {len(figures)}"
+        inside = f"{card.ranges.n_inside} / {len(card.ranges.telling)}"
         passage = None if card.copies is None else card.copies.passage
         shared = strings.NONE if passage is None else passage.notes
         yield f'<tr><td>{place}</td><th scope="row">{escape(one_line(piece.title))}</th>'
