@@ -204,7 +204,7 @@ class TrainingRoom:
             "seconds_left": status.seconds_left,
             "parameters": status.parameters,
             "music": status.music,
-            "notice": status.notice,
+            "notice": status.standing_notice,
             "error": status.error,
             "hint": status.hint,
             "curve": {

@@ -12,6 +12,11 @@ State = Literal[
 """Lost: its process is gone without a word (killed, a power cut); it goes on like a stopped one."""
 
 _OPTIONS: Final = re.compile(r" \(--[^)]*\)")
+_FEW_STEPS: Final = re.compile(
+    r"Only [\d,]+ steps? fits? into the time; "
+    r"(below [\d,]+ a model learns little\. )Take ([^.]*\.) ?"
+)
+"""What `few_steps_notice` says of a run to come, without its options."""
 
 ENDED: Final = ("stopped", "finished", "failed", "lost")
 
@@ -53,6 +58,19 @@ class TrainingStatus:
     notice: str = ""
     error: str = ""
     hint: str = ""
+
+    @property
+    def standing_notice(self) -> str:
+        """The notice as it holds now: of the few steps of a run that is over it tells as done.
+
+        What helps against them is left to whoever would train again; a run without a step has no
+        such past, and tells nothing of it.
+        """
+        if self.state not in ENDED:
+            return self.notice
+        done = "1 step was" if self.step == 1 else f"{self.step:,} steps were"
+        past = rf"Only {done} done; \1Next time take \2 " if self.step else ""
+        return _FEW_STEPS.sub(past, self.notice).strip()
 
 
 def without_options(sentence: str) -> str:

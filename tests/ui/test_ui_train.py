@@ -8,7 +8,7 @@ import shutil
 import time
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import mido
@@ -22,7 +22,9 @@ from musicgen.studio.estimates import Estimate, Trying
 from musicgen.studio.orders import further_order, training_order
 from musicgen.studio.places import HOME_VARIABLE, runs_folder
 from musicgen.studio.runs import Runs
-from musicgen.studio.status import TrainingStatus
+from musicgen.studio.status import State, TrainingStatus, without_options
+from musicgen.training import TrainingRecipe
+from musicgen.training.length import few_steps_notice
 from musicgen.ui import resources, strings
 from musicgen.ui import training_strings as words
 from musicgen.ui.markup import plain
@@ -145,6 +147,45 @@ def test_what_is_shown_is_what_a_page_may_know(home: Path) -> None:
     lay_run(NAME, state="failed", error="It broke.", hint="Mend it.")
     told = resources.studio().training.standing(NAME)
     assert str(home) not in json.dumps(told, allow_nan=False)
+
+
+PLAN = TrainingRecipe(preset="small", minutes=2.0)
+"""Of a run that is too short, told as the training tells it."""
+
+
+@pytest.mark.parametrize("state", ["finished", "stopped", "failed", "training"])
+@pytest.mark.parametrize(
+    ("told", "step", "past"),
+    [
+        (
+            few_steps_notice(PLAN, 40, 3.0),
+            40,
+            "Only 40 steps were done; below 300 a model learns little. "
+            "Next time take 17 minutes or more, or the tiny size, which is faster.",
+        ),
+        (
+            few_steps_notice(PLAN, 1, 0.1, goes_on=True),
+            1,
+            "Only 1 step was done; below 20 a model learns little. "
+            "Next time take 3 minutes or more.",
+        ),
+        (few_steps_notice(PLAN, 40, 3.0), 0, ""),
+    ],
+    ids=["new", "on", "no-step"],
+)
+def test_a_run_that_is_over_speaks_of_its_few_steps_as_past(
+    home: Path, state: State, told: str, step: int, past: str
+) -> None:
+    """Guards "Only 40 steps fit into the time" of a run that had ended, as of one to come."""
+    before, after = "It begins with nothing.", "The music was read once."
+    notice = without_options(f"{before} {told} {after}")
+    assert "Only" in notice
+    status = TrainingStatus(state=state, step=step, steps=40, notice=notice)
+    said = resources.studio().training.standing(lay_run(NAME, **asdict(status)).folder.name)
+    assert said is not None
+    if state == "training":  # nobody holds its lock: the page finds it lost, and that is over too
+        assert status.standing_notice == notice
+    assert said["notice"] == " ".join(filter(None, (before, past, after)))
 
 
 def test_a_run_stopped_before_its_first_step_learned_nothing(home: Path) -> None:
