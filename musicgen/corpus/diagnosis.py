@@ -12,7 +12,7 @@ import numpy as np
 from musicgen.corpus.music import VELOCITY_BINS, Music
 from musicgen.corpus.report import told_count, told_length
 from musicgen.corpus.words import reason_words, told_reasons
-from musicgen.midi import PLAIN_KEY_NAMES
+from musicgen.midi import PLAIN_TONIC_NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class Figures:
             "pitches": self.pitches.tolist(),
             "velocities": self.velocities.tolist(),
             "keys": {
-                f"{PLAIN_KEY_NAMES[key % 12]} {'major' if key < 12 else 'minor'}": count
+                f"{PLAIN_TONIC_NAMES[key]} {'major' if key < 12 else 'minor'}": count
                 for key, count in enumerate(self.keys.tolist())
             },
             "notes_per_s": _percentiles(self.density_per_s),

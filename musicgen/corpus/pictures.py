@@ -8,7 +8,7 @@ import numpy as np
 
 from musicgen.corpus.diagnosis import Figures
 from musicgen.figures import bars_png
-from musicgen.midi import PLAIN_KEY_NAMES
+from musicgen.midi import PLAIN_TONIC_NAMES
 
 _DENSITIES_PER_S = (0.0, *(2 ** (step / 2) for step in range(-2, 13)))  # 0.5 to 64
 _LENGTHS_S = (0.0, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1800, 3600, 10800)
@@ -52,7 +52,7 @@ def pictures(figures: Figures, theme: str) -> Iterator[tuple[str, bytes]]:
         "How long the files last.",
         _spread(figures.seconds, _LENGTHS_S, "Length", "duration", theme),
     )
-    names = [*PLAIN_KEY_NAMES, *(name.lower() for name in PLAIN_KEY_NAMES)]
+    names = [*PLAIN_TONIC_NAMES[:12], *(name.lower() for name in PLAIN_TONIC_NAMES[12:])]
     yield (
         "Which key each file is nearest to; small letters are minor keys.",
         bars_png(

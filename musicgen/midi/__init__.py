@@ -8,7 +8,7 @@ from musicgen.midi.facts import describe
 from musicgen.midi.folder import MIDI_SUFFIXES, find_midi_files, read_folder
 from musicgen.midi.meter import Meter, find_meter
 from musicgen.midi.muting import muted_events
-from musicgen.midi.names import KEY_NAMES, PLAIN_KEY_NAMES, note_name, plain_note_name
+from musicgen.midi.names import KEY_NAMES, PLAIN_TONIC_NAMES, note_name, plain_note_name
 from musicgen.midi.notes import NoteTable, fold_pedal, note_table, notes_to_score, pedal_spans
 from musicgen.midi.prompt import Prompt, cut_prompt
 from musicgen.midi.read import file_bytes, read_midi
@@ -21,7 +21,7 @@ __all__ = [
     "KEY_NAMES",
     "MIDI_SUFFIXES",
     "PART_NAME",
-    "PLAIN_KEY_NAMES",
+    "PLAIN_TONIC_NAMES",
     "Meter",
     "MidiDocument",
     "MidiFacts",
