@@ -74,6 +74,9 @@ def blank_state(decoder: Decoder) -> dict[str, Tensor]:
 
 _LARGEST_SHARE = 1 / 6
 """How much of a step's multiplications Muon's may be."""
+_LONGEST_PERIOD = 4
+"""Where a step reads few events that share would be kept by waiting for tens of steps, which costs
+more than it saves (docs/lab_log.md)."""
 ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
 MUON_STATE = ("momentum",)
 
@@ -119,7 +122,7 @@ def _period(matrices: Sequence[Tensor], n_events: int) -> int:
     """
     forward_and_back = 3 * n_events * sum(each.numel() for each in matrices)
     share = sum(n_multiplied(each.shape) for each in matrices) / max(1, forward_and_back)
-    return max(1, math.ceil(share / _LARGEST_SHARE))
+    return min(_LONGEST_PERIOD, max(1, math.ceil(share / _LARGEST_SHARE)))
 
 
 def learning_rate(recipe: TrainingRecipe, step: int, steps: int) -> float:

@@ -56,7 +56,7 @@ class TrainingRecipe:
         momentum: Of Muon.
         muon_period: Of Muon: a matrix is updated every so many steps, by as much more, and matrices
             take turns. None: each at every step, unless that were more than a sixth of what a step
-            multiplies.
+            multiplies; at every fourth at the least.
         weight_decay: Of matrices, not of embeddings and gains.
         beta1: Of AdamW.
         beta2: Of AdamW.

@@ -115,6 +115,16 @@ def test_the_period_is_one_unless_muon_were_much_of_a_step(name, seq_len, batch_
     assert given._period == 3
 
 
+@pytest.mark.parametrize(("name", "seq_len"), [("tiny", 8), ("small", 128), ("medium", 64)])
+def test_no_matrix_waits_for_tens_of_steps_where_a_step_reads_few_events(name, seq_len):
+    """Guards small steps: without a bound a matrix of `tiny` would wait for 243, half a nat."""
+    recipe = TrainingRecipe(preset=name, seq_len=seq_len, batch_size=1)
+    inside = Decoder(recipe.decoder_config((204, 132, 36, 218)), seed=None)
+    found = make_optimizers(inside, recipe)._optimizers[0]
+    assert isinstance(found, Muon)
+    assert found._period == 4
+
+
 def test_a_period_below_one_is_refused():
     with pytest.raises(ValueError, match="period of 0"):
         _weights_and_optimizer(1, period=0)
