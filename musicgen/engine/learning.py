@@ -128,7 +128,7 @@ def _on_all_cores(function: Any, given: Sequence[Tensor], made: Sequence[Tensor]
 
     b, n_heads, length, d = given[0].shape
     g = 2 if given[0].dtype == torch.bfloat16 else 1
-    rows = [each if _lies_in_groups(each, g) else each.contiguous() for each in given]
+    rows = [each if _lies_in_groups(each, g) else _copied(each) for each in given]
     groups = [_flat(each, g) for each in rows]
     steps = np.array([[step // g for step in each.stride()[:3]] for each in rows])
     written = [_flat(each, g) for each in made]
@@ -151,6 +151,11 @@ def _lies_in_groups(tensor: Tensor, g: int) -> bool:
     """Whether rows are whole, and every one begins with a group."""
     *steps, last = tensor.stride()
     return last == 1 and not any(step % g for step in (*steps, tensor.storage_offset()))
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    """Return a copy with whole rows: `contiguous` would leave what begins within a pair there."""
+    return tensor.clone(memory_format=torch.contiguous_format)
 
 
 def _flat(tensor: Tensor, g: int) -> np.ndarray:

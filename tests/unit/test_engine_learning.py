@@ -91,6 +91,14 @@ def test_where_numbers_lie_in_memory_changes_none(dtype: torch.dtype) -> None:
         assert torch.equal(first, second)
 
 
+@needs_bf16
+def test_whole_rows_that_begin_within_a_pair_are_read_too() -> None:
+    """Guards a tensor that is contiguous, but begins at an odd number: its copy must be one."""
+    line = torch.randn(1 + 2 * 20 * 32, generator=torch.Generator().manual_seed(6)).bfloat16()
+    odd = line[1:].view(1, 2, 20, 32)
+    assert torch.equal(attend_compiled(odd, odd, odd), attend_compiled(*[odd.clone()] * 3))
+
+
 def test_no_query_sees_what_comes_later() -> None:
     """Keys and values behind a query, in its own block of rows and later ones, change nothing."""
     q, k, v, _ = _drawn((1, 1, 70, 32), torch.float32)
