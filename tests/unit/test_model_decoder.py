@@ -181,3 +181,22 @@ def test_an_id_outside_its_vocabulary_is_named(k: int, wrong: int) -> None:
         ValueError, match=f"id {wrong} of attribute {k} is outside 0 … {SIZES[k] - 1}"
     ):
         make_decoder()(ids)
+
+
+@pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*script_method:DeprecationWarning")
+def test_a_compiled_step_s_tables_have_the_gradient_of_plain_ones() -> None:
+    """Guards the kernel that a compiled step is left: ids that come often, and those that do not.
+
+    Traced as for a machine's compiler, and run without one.
+    """
+    ids = make_ids(length=9)
+    ids[0, :5], ids[1, 3] = ids[0, 5], torch.tensor([size - 1 for size in SIZES])
+    found = []
+    for traced in (False, True):
+        decoder = make_decoder()
+        run = torch.compile(decoder, backend="aot_eager", fullgraph=True) if traced else decoder
+        torch.stack([scores.square().sum() for scores in run(ids)]).sum().backward()
+        found.append([each.grad for each in decoder.parameters()])
+    for plain, compiled in zip(*found, strict=True):
+        torch.testing.assert_close(compiled, plain)
