@@ -123,13 +123,16 @@ class Stepper:
         loss = self._gradients.of(lambda: self._add_gradients(batch))
         if loss is None:
             return None
-        parameters = self._decoder.parameters()
-        norm = torch.nn.utils.clip_grad_norm_(parameters, self._recipe.clip_norm)
+        gradients = [each.grad for each in self._decoder.parameters() if each.grad is not None]
+        norm = torch.nn.utils.get_total_norm(gradients)
         if not (torch.isfinite(loss) and torch.isfinite(norm)):
             raise NonFiniteLossError(
                 f"The loss became {loss.item()} with a gradient of norm {norm.item()}.",
                 hint="Resume from the last checkpoint with a lower learning_rate.",
             )
+        if norm > self._recipe.clip_norm:  # torch's clipping multiplies by 1 where it is not
+            most = self._recipe.clip_norm
+            torch.nn.utils.clip_grads_with_norm_(self._decoder.parameters(), most, norm)
         self._optimizers.step(rate, turn)
         return StepTaken(loss=loss.item(), gradient_norm=norm.item())
 

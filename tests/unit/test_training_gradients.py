@@ -76,6 +76,19 @@ def test_the_shares_are_the_batch(n_processes: int, number: int):
     assert {share.n_events for share in shares} == {whole.n_events} == {96}
 
 
+def test_only_gradients_above_the_norm_are_clipped():
+    """Guards a step that clips nothing, or that scales gradients up to the norm."""
+    batch, kept, clipped = batches().of(9), small_decoder().train(), small_decoder().train()
+    taken = stepper(kept, recipe={"clip_norm": 1e6}).take(batch, rate=0.0, turn=0)
+    assert taken
+    norm = taken.gradient_norm
+    assert gradients_of(kept).norm().item() == pytest.approx(norm, rel=1e-5)
+    again = stepper(clipped, recipe={"clip_norm": norm / 4}).take(batch, rate=0.0, turn=0)
+    assert again
+    assert again.gradient_norm == norm
+    torch.testing.assert_close(gradients_of(clipped), gradients_of(kept) / 4)
+
+
 @pytest.mark.parametrize("windows_at_once", [1, 2, 4, 6, 99])
 def test_parts_give_the_gradient_of_the_whole(windows_at_once: int):
     """Guards means of means: 6 windows in parts of 4 and 2 weighed alike."""
