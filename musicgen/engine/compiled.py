@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 
-from musicgen.engine import causal, draws, kernels
+from musicgen.engine import causal, draws, kernels, polynomials
 from musicgen.engine.numerics import EXACT
 
 NOT_KEPT = (
@@ -58,6 +58,12 @@ def attend_forward() -> Callable[..., None]:
 def attend_backward() -> Callable[..., None]:
     """Return the compiled `causal.backward`."""
     return _kept(causal.backward)
+
+
+@functools.cache
+def apply_polynomials() -> Callable[..., None]:
+    """Return the compiled `polynomials.apply_polynomials`."""
+    return _kept(polynomials.apply_polynomials)
 
 
 def warnings_about(*functions: Callable[..., Any]) -> tuple[str, ...]:

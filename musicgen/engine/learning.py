@@ -39,7 +39,7 @@ def attention_for(precision: str, device: torch.device, d_head: int) -> Attend:
         return attend
     # Elsewhere (Apple's matrix units, above all) torch's was never measured against it.
     known = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
-    is_faster = _multiplies_bf16() if precision == "bf16" else known
+    is_faster = multiplies_bf16() if precision == "bf16" else known
     return attend_compiled if is_faster else attend
 
 
@@ -65,32 +65,36 @@ def attend_compiled(
         raise ValueError("only causal self-attention of whole windows is compiled")
     if q.shape[-1] % _MULTIPLE:
         raise ValueError(f"heads are {q.shape[-1]} wide, which is no multiple of {_MULTIPLE}")
-    return _attention(q.to(v.dtype), k.to(v.dtype), v)
+    return _attention(q.to(v.dtype), k.to(v.dtype), v)[0]
 
 
-def _multiplies_bf16() -> bool:
+def multiplies_bf16() -> bool:
+    """Return whether compiled code multiplies bf16 by an instruction of this machine's."""
     if not torch.cpu._is_avx512_bf16_supported():  # asked first: importing numba takes a while
         return False
-    from musicgen.engine.products import multiplies_bf16
+    from musicgen.engine import products
 
-    return multiplies_bf16()
+    return products.multiplies_bf16()
 
 
 @torch.library.custom_op("musicgen::causal_attention", mutates_args=())
-def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the weighted values (B, H, T, D) and ln Σ e^score a query (B, H, T), float32."""
     from musicgen.engine.compiled import attend_forward
 
-    out = _blank(q)
-    _on_all_cores(attend_forward(), (q, k, v), (out,))
-    return out.transpose(1, 2)
+    out, log_sums = _blank(q), _blank_sums(q)
+    _on_all_cores(attend_forward(), (q, k, v), (out,), log_sums)
+    return out.transpose(1, 2), log_sums
 
 
 @torch.library.custom_op("musicgen::causal_attention_gradient", mutates_args=())
-def _gradients(q: Tensor, k: Tensor, v: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _gradients(
+    q: Tensor, k: Tensor, v: Tensor, out: Tensor, gradient: Tensor, log_sums: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     from musicgen.engine.compiled import attend_backward
 
     made = _blank(q), _blank(q), _blank(q)
-    _on_all_cores(attend_backward(), (q, k, v, gradient), made)
+    _on_all_cores(attend_backward(), (q, k, v, out, gradient), made, log_sums)
     to_q, to_k, to_v = (each.transpose(1, 2) for each in made)
     return to_q, to_k, to_v
 
@@ -101,29 +105,45 @@ def _blank(like: Tensor) -> Tensor:
     return like.new_empty(b, t, h, d)
 
 
+def _blank_sums(like: Tensor) -> Tensor:
+    return like.new_empty(like.shape[:3], dtype=torch.float32)
+
+
 @_attention.register_fake
-def _(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return _blank(q).transpose(1, 2)
+def _(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    return _blank(q).transpose(1, 2), _blank_sums(q)
 
 
 @_gradients.register_fake
-def _(q: Tensor, k: Tensor, v: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _(
+    q: Tensor, k: Tensor, v: Tensor, out: Tensor, gradient: Tensor, log_sums: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     return _blank(q).transpose(1, 2), _blank(q).transpose(1, 2), _blank(q).transpose(1, 2)
 
 
-def _keep(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs)
+def _keep(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, Tensor]) -> None:
+    ctx.save_for_backward(*inputs, *output)
 
 
-def _pass_back(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return _gradients(*ctx.saved_tensors, gradient)
+def _pass_back(ctx: Any, gradient: Tensor, _: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    q, k, v, out, log_sums = ctx.saved_tensors
+    return _gradients(q, k, v, out, gradient, log_sums)
 
 
 _attention.register_autograd(_pass_back, setup_context=_keep)
 
 
-def _on_all_cores(function: Any, given: Sequence[Tensor], made: Sequence[Tensor]) -> None:
-    """Run a pass of `causal`, its heads shared out among as many threads as torch has."""
+def _on_all_cores(
+    function: Any, given: Sequence[Tensor], made: Sequence[Tensor], log_sums: Tensor
+) -> None:
+    """Run a pass of `causal`, its heads shared out among as many threads as torch has.
+
+    Args:
+        function: The pass, compiled.
+        given: What it reads, (B, H, T, D).
+        made: What it writes, (B, T, H, D).
+        log_sums: What is written forward and read backward (B, H, T), float32.
+    """
     from musicgen.engine.causal import room
 
     b, n_heads, length, d = given[0].shape
@@ -131,14 +151,14 @@ def _on_all_cores(function: Any, given: Sequence[Tensor], made: Sequence[Tensor]
     rows = [each if _lies_in_groups(each, g) else _copied(each) for each in given]
     groups = [_flat(each, g) for each in rows]
     steps = np.array([[step // g for step in each.stride()[:3]] for each in rows])
-    written = [_flat(each, g) for each in made]
+    written, sums = [_flat(each, g) for each in made], log_sums.numpy().reshape(-1)
     n_worth = 1 + b * n_heads * length * length * d // _WORTH_A_THREAD
     n_threads = min(torch.get_num_threads(), b * n_heads, n_worth)
     n_groups, n_floats = room(length, d, g)
 
     def run(heads: tuple[int, int]) -> None:
         scratch = np.empty(n_groups, groups[0].dtype), np.empty(n_floats, np.float32)
-        function(*groups, steps, (n_heads, length, d, g), heads, *written, *scratch)
+        function(*groups, steps, (n_heads, length, d, g), heads, sums, *written, *scratch)
 
     shares = list(pairwise(b * n_heads * i // n_threads for i in range(n_threads + 1)))
     with ThreadPoolExecutor(n_threads) as threads:

@@ -10,12 +10,16 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from musicgen.engine.numerics import EXACT, LOOSE, ONE, ZERO, exp, highest, rounded
+from musicgen.engine.numerics import EXACT, LOOSE, ONE, ZERO, exp, highest
 from musicgen.engine.products import write_column_pairs, write_pairs
-from musicgen.engine.vectors import float_of_bits, part
+from musicgen.engine.vectors import bits_of_float, float_of_bits, part
 
 _LOG2_E, _LOWEST = np.float32(1.44269504), np.float32(-126)
 _P1, _P2, _P3, _P4 = map(np.float32, (0.693121990, 0.240237185, 0.0559169357, 0.00960040237))
+_ROUND_AND_BIAS = np.float32(12582912.0 + 127)
+"""1.5 · 2^23, and what a float32's exponent is kept with: added, it leaves a whole number in the
+last bits, which are the exponent's once they are moved there."""
+_FEW_ROWS = 64
 _HALF, _LOW, _HIGH = np.int32(16), np.int32(0xFFFF), np.int32(-65536)
 
 
@@ -35,20 +39,31 @@ def gather(x, b, h, step, length, width, out):
 def across(rows, width, out):
     """Turn (rows, groups of D) into (groups of D, rows)."""
     n_rows = rows.size // width
-    for t in range(n_rows):
+    # Along few rows at a time: whole rows would be written as many lines as a processor's cache
+    # has for one address modulo its size, and each of them fetched again for the next number.
+    for begin in range(0, n_rows, _FEW_ROWS):
+        n_few = min(_FEW_ROWS, n_rows - begin)
+        few = part(rows, begin * width, n_few * width)
         for i in range(width):
-            out[i * n_rows + t] = rows[t * width + i]
+            column = part(out, i * n_rows + begin, n_few)
+            for t in range(n_few):
+                column[t] = few[t * width + i]
 
 
 @njit(**LOOSE)
 def soften(row, n_seen, scale, g):
-    """Turn the first scores into e^(scale · (score − largest)), the rest into 0; return the sum."""
+    """Turn the first scores into e^(scale · (score − largest)), the rest into 0.
+
+    Returns:
+        The largest score, and the sum of what the scores became.
+    """
     seen = part(row, 0, n_seen)
     best, total = highest(seen), ZERO
     if g == 2:
         scale *= _LOG2_E
+        least = best * scale
         for i in range(n_seen):
-            weight = _power_of_two((seen[i] - best) * scale)
+            weight = _power_of_two(seen[i] * scale - least)
             total += weight
             seen[i] = weight
     else:
@@ -58,29 +73,45 @@ def soften(row, n_seen, scale, g):
             seen[i] = weight
     for i in range(n_seen, row.size):
         row[i] = ZERO
-    return total
+    return best, total
 
 
 @njit(**EXACT)
 def _power_of_two(x):
     """Return 2^x for x ≤ 0, within a hundredth of what bf16 tells apart; nan for nan."""
     x = _LOWEST if x < _LOWEST else x
-    n = rounded(x)
-    r = x - n
-    power = (np.int32(n) + np.int32(127)) << np.int32(23)
+    raised = x + _ROUND_AND_BIAS
+    r = x - (raised - _ROUND_AND_BIAS)
+    power = bits_of_float(raised) << np.int32(23)
     return ((((_P4 * r + _P3) * r + _P2) * r + _P1) * r + ONE) * float_of_bits(power)
 
 
-@njit(**LOOSE)
-def slope(weights, factor, pull, scale):
-    """Scale weights w, and turn their gradient into that of scores: w · (pull − Σ w · pull)."""
-    mean = ZERO
-    for i in range(weights.size):
-        mean += weights[i] * pull[i]
-    mean *= factor
-    for i in range(weights.size):
-        weights[i] *= factor
-        pull[i] = weights[i] * (pull[i] - mean) * scale
+@njit(**EXACT)
+def slope(scores, pull, n_seen, scale, log_sum, mean, g):
+    """Turn scores into weights w, and the gradient of w into that of scores: w · (pull − mean).
+
+    Args:
+        scores: Of one query; turned into e^(scale · score − log_sum), from `n_seen` on into 0.
+        pull: The gradient of w; turned into that of scores before scaling.
+        n_seen: How many keys the query sees.
+        scale: Of the scores.
+        log_sum: What `forward` wrote for the query.
+        mean: Σ w · pull.
+        g: Numbers in a group.
+    """
+    if g == 2:
+        scale_of_two, least = scale * _LOG2_E, log_sum * _LOG2_E
+        for i in range(n_seen):
+            weight = _power_of_two(scores[i] * scale_of_two - least)
+            scores[i] = weight
+            pull[i] = weight * (pull[i] - mean) * scale
+    else:
+        for i in range(n_seen):
+            weight = exp(scores[i] * scale - log_sum)
+            scores[i] = weight
+            pull[i] = weight * (pull[i] - mean) * scale
+    for i in range(n_seen, scores.size):
+        scores[i] = pull[i] = ZERO
 
 
 @njit(**EXACT)
@@ -95,6 +126,29 @@ def clear(x):
     """Fill x with zeros."""
     for i in range(x.size):
         x[i] = ZERO
+
+
+def dot(x, y):
+    """Return Σ x · y of two rows of groups, float32."""
+    raise TypeError("dot exists in compiled code only")
+
+
+@overload(dot, jit_options=LOOSE)  # pyright: ignore
+def _dot(x, y):
+    def of_pairs(x, y):
+        total = ZERO
+        for i in range(x.size):
+            low = float_of_bits(x[i] << _HALF) * float_of_bits(y[i] << _HALF)
+            total += low + float_of_bits(x[i] & _HIGH) * float_of_bits(y[i] & _HIGH)
+        return total
+
+    def of_numbers(x, y):
+        total = ZERO
+        for i in range(x.size):
+            total += x[i] * y[i]
+        return total
+
+    return of_pairs if x.dtype == types.int32 else of_numbers
 
 
 def write(x, out):

@@ -4,8 +4,8 @@ Source: Jordan et al. (2024), "Muon: An optimizer for hidden layers in neural ne
 that lets it share AdamW's learning rates: Liu et al. (2025), "Muon is Scalable for LLM Training";
 the polynomials: Amsel et al. (2025), "The Polar Express".
 
-torch has a Muon too (2.9 and newer). This one multiplies in the run's own precision, takes matrices
-of one shape together, and lets them take turns: where a step reads few events, making matrices
+torch has a Muon too (2.9 and newer). This one multiplies in the run's own precision, by compiled
+code where that is faster, and lets matrices take turns: where a step reads few events, making them
 orthogonal costs as much as half of it, and a mean over twenty steps changes little in one.
 
 Legend: G matrices of one shape, R rows, C columns.
@@ -13,13 +13,16 @@ Legend: G matrices of one shape, R rows, C columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-_QUINTICS = (
+from musicgen.engine.orthogonal import is_faster, orthogonal_compiled
+
+POLYNOMIALS = (
     (8.28721201814563, -23.595886519098837, 17.300387312530933),
     (4.107059111542203, -2.9478499167379106, 0.5448431082926601),
     (3.9486908534822946, -2.908902115962949, 0.5518191394370137),
@@ -27,10 +30,60 @@ _QUINTICS = (
 """Odd polynomials that pull singular values together one after another: the first three of Amsel
 et al. On a CPU each costs a tenth of a step, and with few events a step three teach as well as
 five (docs/lab_log.md)."""
-_MARGIN = 1.01
+MARGIN = 1.01
 """How far below 1 the polynomials want the largest singular value."""
 _RMS_OF_ADAMW = 0.2
 """Typical root mean square of AdamW's updates, which ours are scaled to (Liu et al.)."""
+
+Orthogonal = Callable[[Sequence[Tensor]], Sequence[Tensor]]
+"""What `orthogonal` does."""
+
+
+def orthogonal(matrices: Sequence[Tensor], products: torch.dtype = torch.float32) -> list[Tensor]:
+    """Return nearly orthogonal matrices with the given ones' singular vectors: (R, C), float32.
+
+    Singular values of a hundredth of the norm or more come out between 0.18 and 1.9, most of them
+    above 1, which serves an update about as well as 1.
+
+    Args:
+        matrices: Of any shapes (R, C), float32; those of one shape are multiplied together.
+        products: What is multiplied.
+    """
+    by_shape: dict[torch.Size, list[int]] = {}
+    for i, matrix in enumerate(matrices):
+        by_shape.setdefault(matrix.shape, []).append(i)
+    found = list(matrices)
+    for alike in by_shape.values():
+        made = _orthogonal_of_one_shape(torch.stack([matrices[i] for i in alike]), products)
+        for i, matrix in zip(alike, made, strict=True):
+            found[i] = matrix
+    return found
+
+
+def _orthogonal_of_one_shape(matrices: Tensor, products: torch.dtype) -> Tensor:
+    """Do what `orthogonal` does with matrices (G, R, C)."""
+    tall = matrices.shape[1] > matrices.shape[2]
+    x = matrices.mT if tall else matrices
+    # The polynomials need singular values of at most 1; the Frobenius norm bounds them.
+    x = (x / (MARGIN * x.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(products)
+    for a, b, c in POLYNOMIALS:
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return (x.mT if tall else x).float()
+
+
+def orthogonal_for(precision: str, device: torch.device) -> Orthogonal:
+    """Return the fastest way to do what `orthogonal` does in a run's precision on a device.
+
+    Args:
+        precision: "bf16" or "float32".
+        device: Where the matrices are.
+    """
+    if precision != "bf16":
+        return orthogonal
+    if is_faster(device):
+        return partial(orthogonal_compiled, polynomials=POLYNOMIALS, margin=MARGIN)
+    return partial(orthogonal, products=torch.bfloat16)
 
 
 class Muon(torch.optim.Optimizer):
@@ -44,7 +97,7 @@ class Muon(torch.optim.Optimizer):
         momentum: float = 0.95,
         weight_decay: float = 0.0,
         period: int = 1,
-        products: torch.dtype = torch.float32,
+        orthogonal: Orthogonal = orthogonal,
     ) -> None:
         """Set up.
 
@@ -55,7 +108,7 @@ class Muon(torch.optim.Optimizer):
             weight_decay: Decoupled, as AdamW's.
             period: A matrix is updated every so many steps, and by so much more; of each shape as
                 many at one step as at the next.
-            products: What the polynomials are computed in.
+            orthogonal: What makes matrices orthogonal.
 
         Raises:
             ValueError: A parameter is not a matrix, or the period is below 1.
@@ -64,7 +117,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(params, defaults)
         if period < 1:
             raise ValueError(f"a period of {period} steps is below 1")
-        self._period, self._products = period, products
+        self._period, self._orthogonal = period, orthogonal
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.ndim != 2:
@@ -80,17 +133,18 @@ class Muon(torch.optim.Optimizer):
                 run goes on as an unbroken one.
         """
         for group in self.param_groups:
-            by_shape: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
+            by_shape: dict[torch.Size, list[Tensor]] = {}
             for parameter in group["params"]:
                 if parameter.grad is not None:
                     self._keep(parameter, parameter.grad, 1 - group["momentum"])
-                    by_shape.setdefault(parameter.shape, []).append((parameter, parameter.grad))
-            n_before = 0
-            for matrices in by_shape.values():
+                    by_shape.setdefault(parameter.shape, []).append(parameter)
+            due, n_before = [], 0
+            for alike in by_shape.values():
                 # Counted through all shapes, so that no turn has the odd ones of each.
                 first = (turn - n_before) % self._period
-                self._update(matrices[first :: self._period], group)
-                n_before += len(matrices)
+                due += alike[first :: self._period]
+                n_before += len(alike)
+            self._update(due, group)
 
     def _keep(self, parameter: Tensor, gradient: Tensor, share: float) -> None:
         """Add a gradient to its running mean."""
@@ -99,39 +153,20 @@ class Muon(torch.optim.Optimizer):
             state["momentum"] = torch.zeros_like(parameter)
         state["momentum"].lerp_(gradient, share)
 
-    def _update(self, matrices: list[tuple[Tensor, Tensor]], group: dict[str, Any]) -> None:
-        """Update matrices of one shape, by the gradient looked ahead along its mean (Nesterov)."""
-        if not matrices:
-            return
+    def _update(self, matrices: Sequence[Tensor], group: dict[str, Any]) -> None:
+        """Update matrices, each by its gradient looked ahead along its mean (Nesterov)."""
         directions = [
-            torch.lerp(gradient, self.state[parameter]["momentum"], group["momentum"])
-            for parameter, gradient in matrices
+            torch.lerp(each.grad, self.state[each]["momentum"], group["momentum"])
+            for each in matrices
+            if each.grad is not None
         ]
-        updates = orthogonal(torch.stack(directions), self._products)
         rate = group["lr"] * self._period
-        scale = rate * _RMS_OF_ADAMW * max(directions[0].shape) ** 0.5
-        for (parameter, _), update in zip(matrices, updates, strict=True):
+        for parameter, update in zip(matrices, self._orthogonal(directions), strict=True):
             parameter.mul_(1 - rate * group["weight_decay"])
-            parameter.sub_(update, alpha=scale)
-
-
-def orthogonal(matrices: Tensor, products: torch.dtype = torch.float32) -> Tensor:
-    """Return nearly orthogonal matrices with the given ones' singular vectors: (G, R, C), float32.
-
-    Singular values of a hundredth of the norm or more come out between 0.18 and 1.9, most of them
-    above 1, which serves an update about as well as 1.
-    """
-    tall = matrices.shape[1] > matrices.shape[2]
-    x = matrices.mT if tall else matrices
-    # The polynomials need singular values of at most 1; the Frobenius norm bounds them.
-    x = (x / (_MARGIN * x.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(products)
-    for a, b, c in _QUINTICS:
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return (x.mT if tall else x).float()
+            parameter.sub_(update, alpha=rate * _RMS_OF_ADAMW * max(parameter.shape) ** 0.5)
 
 
 def n_multiplied(shape: torch.Size) -> int:
     """Return how many multiplications it takes to make a matrix of that shape orthogonal."""
     low, high = sorted(shape)
-    return len(_QUINTICS) * (2 * low * low * high + low**3)
+    return len(POLYNOMIALS) * (2 * low * low * high + low**3)

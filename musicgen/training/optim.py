@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from musicgen.model import Decoder
-from musicgen.training.muon import Muon, n_multiplied
+from musicgen.training.muon import Muon, n_multiplied, orthogonal_for
 from musicgen.training.recipe import TrainingRecipe
 
 
@@ -103,7 +103,7 @@ def make_optimizers(decoder: Decoder, recipe: TrainingRecipe) -> Optimizers:
             momentum=recipe.momentum,
             weight_decay=decay,
             period=recipe.muon_period or _period(matrices, recipe.seq_len * recipe.batch_size),
-            products=torch.bfloat16 if recipe.precision == "bf16" else torch.float32,
+            orthogonal=orthogonal_for(recipe.precision, matrices[0].device),
         )
         return Optimizers(
             muon,

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from musicgen.engine.orthogonal import orthogonal_compiled
 from musicgen.model import Decoder
 from musicgen.training import TrainingRecipe
-from musicgen.training.muon import Muon, orthogonal
+from musicgen.training.muon import Muon, orthogonal, orthogonal_for
 from musicgen.training.optim import make_optimizers
 
 
@@ -18,7 +19,7 @@ def test_singular_values_are_pulled_together_and_vectors_kept(shape):
     """Guards the polynomials: a wrong coefficient leaves the values apart, or turns the vectors."""
     matrices = torch.randn(shape, generator=torch.Generator().manual_seed(1))
     left, values, right = torch.linalg.svd(matrices, full_matrices=False)
-    found = left.mT @ orthogonal(matrices) @ right.mT
+    found = left.mT @ torch.stack(orthogonal(list(matrices))) @ right.mT
     diagonal = torch.diagonal(found, dim1=1, dim2=2)
     assert torch.allclose(found, torch.diag_embed(diagonal), atol=1e-4)
     strong = values > 0.02 * values.norm(dim=1, keepdim=True)
@@ -29,8 +30,8 @@ def test_singular_values_are_pulled_together_and_vectors_kept(shape):
 
 
 def test_the_size_of_a_gradient_does_not_matter():
-    matrices = torch.randn((1, 8, 8), generator=torch.Generator().manual_seed(2))
-    assert torch.allclose(orthogonal(matrices), orthogonal(1e-3 * matrices), atol=1e-3)
+    matrix = torch.randn((8, 8), generator=torch.Generator().manual_seed(2))
+    assert torch.allclose(orthogonal([matrix])[0], orthogonal([1e-3 * matrix])[0], atol=1e-3)
 
 
 def test_only_matrices_are_taken():
@@ -91,11 +92,31 @@ def test_a_turn_s_update_is_that_of_all_gradients_and_so_much_larger():
 
 
 def test_products_in_bf16_are_those_in_float32_but_for_rounding():
-    matrices = torch.randn((2, 64, 96), generator=torch.Generator().manual_seed(4))
-    found = orthogonal(matrices, torch.bfloat16)
+    matrix = torch.randn((64, 96), generator=torch.Generator().manual_seed(4))
+    found = orthogonal([matrix], torch.bfloat16)[0]
     assert found.dtype == torch.float32
-    error = (found - orthogonal(matrices)).norm() / found.norm()
+    error = (found - orthogonal([matrix])[0]).norm() / found.norm()
     assert 0 < error < 0.03
+
+
+def test_matrices_of_all_shapes_are_given_back_in_their_order():
+    """Guards the sorting by shape: a matrix that takes another's place."""
+    generator = torch.Generator().manual_seed(5)
+    matrices = [torch.randn(s, generator=generator) for s in ((8, 16), (16, 8), (8, 16), (8, 8))]
+    for matrix, found in zip(matrices, orthogonal(matrices), strict=True):
+        assert torch.allclose(found, orthogonal([matrix])[0], atol=1e-5)
+
+
+def test_compiled_code_is_taken_where_it_is_faster_alone(monkeypatch: pytest.MonkeyPatch):
+    """Guards machines with a unit for whole matrices, and those without bf16."""
+    cpu = torch.device("cpu")
+    monkeypatch.setattr("musicgen.engine.orthogonal.multiplies_bf16", lambda: True)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    assert getattr(orthogonal_for("bf16", cpu), "func", None) is orthogonal_compiled
+    assert getattr(orthogonal_for("bf16", torch.device("cuda")), "func", None) is orthogonal
+    assert orthogonal_for("float32", cpu) is orthogonal
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: True)
+    assert getattr(orthogonal_for("bf16", cpu), "func", None) is orthogonal
 
 
 @pytest.mark.parametrize(
