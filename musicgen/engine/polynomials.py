@@ -48,42 +48,41 @@ def apply_polynomials(x, out, steps, shape, margin, coefficients, groups, floats
         floats: Room of float32.
     """
     n_rows, padded = _whole(shape[0]), _whole(shape[1])
-    half, size, square = n_rows // 2, n_rows * padded // 2, n_rows * n_rows
-    rows, by_rows = part(groups, 0, size), part(groups, size, size)
-    columns, after = part(groups, 2 * size, size), part(groups, 3 * size, square)
-    gram_rows, gram_columns = part(after, 0, square // 2), part(after, square // 2, square // 2)
+    size, square, few = n_rows * padded // 2, n_rows * n_rows, n_rows * WIDTH // 2
+    columns, by_rows = part(groups, 0, size), part(groups, size, size)
+    gram_by_rows = part(groups, 2 * size, square // 2)
+    loose = part(groups, 2 * size + square // 2, few)
     gram, squared = part(floats, 0, square), part(floats, square, square)
     panel = part(floats, 2 * square, n_rows * WIDTH)
     scale = ONE / (margin * _norm(x) + _TINY)
-    for begin in range(0, padded, WIDTH):
-        _load(x, steps, shape, scale, begin, panel)
-        _write_panel(panel, begin, padded, rows, by_rows)
+    for j in range(padded // WIDTH):
+        _load(x, steps, shape, scale, j * WIDTH, panel)
+        _round(panel, loose, part(columns, j * few, few), part(by_rows, j * few, few))
     for i in range(coefficients.shape[0]):
-        across(rows, padded // 2, columns)
-        _lower_half(rows, columns, n_rows, padded // 2, gram)
-        _mirror(gram, n_rows, gram_rows)
-        across(gram_rows, half, gram_columns)
-        _lower_half(gram_rows, gram_columns, n_rows, half, squared)
-        _combine(gram_rows, squared, n_rows, coefficients[i, 1], coefficients[i, 2])
-        _mirror(squared, n_rows, gram_rows)
-        for begin in range(0, padded, WIDTH):
-            _read_panel(by_rows, begin, padded, coefficients[i, 0], panel)
+        _lower_half(columns, n_rows, gram)
+        _mirror(gram, n_rows, gram_by_rows)
+        _lower_half(gram_by_rows, n_rows, squared)
+        _combine(gram_by_rows, squared, n_rows, coefficients[i, 1], coefficients[i, 2])
+        _mirror(squared, n_rows, gram_by_rows)
+        for j in range(padded // WIDTH):
+            here = part(by_rows, j * few, few)
+            _read(here, coefficients[i, 0], panel)
             for r in range(0, n_rows, _TILE):
-                a0, c0 = r * half, r * WIDTH
                 _multiply(
-                    gram_rows, a0, half, 1, by_rows, begin, padded, half, panel, c0, WIDTH, True
+                    *(gram_by_rows, r, 1, n_rows, here, 0, WIDTH, n_rows // 2),
+                    *(panel, r * WIDTH, WIDTH, True),
                 )
             if i + 1 < coefficients.shape[0]:
-                _write_panel(panel, begin, padded, rows, by_rows)
+                _round(panel, loose, part(columns, j * few, few), here)
             else:
-                _store(panel, steps, shape, begin, out)
+                _store(panel, steps, shape, j * WIDTH, out)
 
 
 def room(n_rows: int, n_columns: int) -> tuple[int, int]:
     """Return how many int32 and float32 numbers a thread needs at R and C."""
     n_rows, padded = (-(-n // WIDTH) * WIDTH for n in (n_rows, n_columns))
     square = n_rows * n_rows
-    return 3 * n_rows * padded // 2 + square, 2 * square + n_rows * WIDTH
+    return (n_rows * (2 * padded + WIDTH) + square) // 2, 2 * square + n_rows * WIDTH
 
 
 @njit(**EXACT)
@@ -136,21 +135,20 @@ def _store(panel, steps, shape, begin, out):
 
 
 @njit(**EXACT)
-def _write_panel(panel, begin, padded, rows, by_rows):
-    """Round a panel of columns: to pairs along rows, and to pairs of rows."""
+def _round(panel, loose, columns, by_rows):
+    """Round a panel of columns: to pairs of columns, each along the rows, and to pairs of rows."""
+    write_pairs(panel, loose)
+    across(loose, WIDTH // 2, columns)
     for r in range(0, panel.size // WIDTH, 2):
         upper, lower = part(panel, r * WIDTH, WIDTH), part(panel, (r + 1) * WIDTH, WIDTH)
-        at = (r * padded + begin) // 2
-        write_pairs(upper, part(rows, at, WIDTH // 2))
-        write_pairs(lower, part(rows, at + padded // 2, WIDTH // 2))
-        write_column_pairs(upper, lower, part(by_rows, r // 2 * padded + begin, WIDTH))
+        write_column_pairs(upper, lower, part(by_rows, r // 2 * WIDTH, WIDTH))
 
 
 @njit(**EXACT)
-def _read_panel(by_rows, begin, padded, factor, panel):
+def _read(by_rows, factor, panel):
     """Turn a panel's pairs of rows back into numbers, times a factor."""
     for r in range(0, panel.size // WIDTH, 2):
-        pairs = part(by_rows, r // 2 * padded + begin, WIDTH)
+        pairs = part(by_rows, r // 2 * WIDTH, WIDTH)
         upper, lower = part(panel, r * WIDTH, WIDTH), part(panel, (r + 1) * WIDTH, WIDTH)
         for i in range(WIDTH):
             upper[i] = factor * float_of_bits(pairs[i] << _HALF)
@@ -158,31 +156,36 @@ def _read_panel(by_rows, begin, padded, factor, panel):
 
 
 @njit(**EXACT)
-def _lower_half(rows, columns, n_rows, n_groups, out):
-    """Multiply two matrices whose product is symmetric, as far as the diagonal's tiles."""
+def _lower_half(columns, n_rows, out):
+    """Multiply X with Xᵀ, given as pairs of columns, as far as the diagonal's tiles."""
+    n_pairs = columns.size // n_rows
     for j in range(0, n_rows, WIDTH):
         for r in range(j, n_rows, _TILE):
-            a0, c0 = r * n_groups, r * n_rows + j
-            _multiply(rows, a0, n_groups, 1, columns, j, n_rows, n_groups, out, c0, n_rows, False)
+            _multiply(
+                *(columns, r, 1, n_rows, columns, j, n_rows, n_pairs),
+                *(out, r * n_rows + j, n_rows, False),
+            )
 
 
 @njit(**EXACT)
-def _mirror(x, n, rows):
-    """Copy what lies under the diagonal over it, and round all to pairs along rows."""
+def _mirror(x, n, by_rows):
+    """Copy what lies under the diagonal over it, and round all to pairs of rows."""
     for begin in range(0, n, LANES):
         for first in range(0, begin + LANES, LANES):
             for c in range(first, first + LANES):
                 for r in range(max(begin, c + 1), begin + LANES):
                     x[c * n + r] = x[r * n + c]
-    write_pairs(x, rows)
+    for r in range(0, n, 2):
+        upper, lower = part(x, r * n, n), part(x, (r + 1) * n, n)
+        write_column_pairs(upper, lower, part(by_rows, r // 2 * n, n))
 
 
 @njit(**EXACT)
 def _combine(gram, squared, n, b, c):
-    """Turn the lower half of the square into b times the matrix and c times the square."""
-    for r in range(n):
-        row = part(gram, r * (n // 2), r // 2 + 1)
-        both = part(squared, r * n, r + 2 - r % 2)
-        for i in range(row.size):
-            both[2 * i] = b * float_of_bits(row[i] << _HALF) + c * both[2 * i]
-            both[2 * i + 1] = b * float_of_bits(row[i] & _HIGH) + c * both[2 * i + 1]
+    """Turn the square's lower half, and a little more, into b times the matrix and c times it."""
+    for r in range(0, n, 2):
+        pairs = part(gram, r // 2 * n, r + 2)
+        upper, lower = part(squared, r * n, r + 2), part(squared, (r + 1) * n, r + 2)
+        for i in range(r + 2):
+            upper[i] = b * float_of_bits(pairs[i] << _HALF) + c * upper[i]
+            lower[i] = b * float_of_bits(pairs[i] & _HIGH) + c * lower[i]
