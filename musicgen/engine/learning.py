@@ -43,6 +43,15 @@ def attention_for(precision: str, device: torch.device, d_head: int) -> Attend:
     return attend_compiled if is_faster else attend
 
 
+def warnings_about_training(precision: str, device: torch.device, d_head: int) -> tuple[str, ...]:
+    """Return what a user should know of the compiled code that a run needs, in sentences."""
+    if attention_for(precision, device, d_head) is attend:
+        return ()
+    from musicgen.engine.compiled import attend_backward, attend_forward, warnings_about
+
+    return warnings_about(attend_forward(), attend_backward())
+
+
 def attend_compiled(
     q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True, visible: Tensor | None = None
 ) -> Tensor:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from musicgen.checkpoint import find_device
 from musicgen.corpus import Corpus, ScanProgress
+from musicgen.engine.learning import warnings_about_training
 from musicgen.training.augmentation import is_varied_for_little
 from musicgen.training.boards import check_tensorboard
 from musicgen.training.events import Planned, Scanned, TrainingEvent
@@ -108,12 +109,13 @@ def _trained(plan: Plan, group: Group) -> Iterator[TrainingEvent]:
 
 
 def _planned(plan: Plan) -> Planned:
-    readings = plan.readings()
+    readings, recipe, d_head = plan.readings(), plan.recipe, plan.decoder.config.d_head
+    told = warnings_about_training(recipe.precision, plan.device, d_head)
     return Planned(
         steps=plan.steps,
         first_step=plan.state.step,
         parameters=plan.decoder.config.parameter_count(),
         seconds_per_step=plan.seconds_per_step,
-        notice=plan.notice,
+        notice=" ".join(filter(None, (plan.notice, *told))),
         readings=readings if is_varied_for_little(plan.recipe, readings) else None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch
 
 from musicgen.assets import asset_dir
 from musicgen.checkpoint import load_checkpoint
+from musicgen.engine.compiled import NOT_KEPT
 from musicgen.errors import (
     ConfigError,
     NonFiniteLossError,
@@ -163,6 +165,18 @@ def test_the_precision_is_decided_once_and_written_down(music: Path, tmp_path: P
     list(train(music, tmp_path / "run", replace(RECIPE, precision="auto", steps=2), device="cpu"))
     facts = json.loads((tmp_path / "run" / "run.json").read_text())
     assert facts["recipe"]["precision"] in ("float32", "bf16")
+
+
+def test_a_run_says_that_compiled_code_cannot_be_kept(
+    music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards machines on which every run compiles for seconds before its first step, unsaid."""
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    monkeypatch.setattr("musicgen.engine.compiled.warnings_about", lambda *_: (NOT_KEPT,))
+    recipe = replace(RECIPE, d_model=128)
+    with closing(train(music, tmp_path / "run", recipe, device="cpu")) as events:
+        planned = next(event for event in events if isinstance(event, Planned))
+    assert planned.notice.endswith(NOT_KEPT)
 
 
 def test_bf16_is_chosen_where_it_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
