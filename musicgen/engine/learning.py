@@ -10,7 +10,6 @@ its own, so that a compiled step passes it on as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from musicgen.engine.workers import on_all_cores
 from musicgen.model import Attend, attend
 
 _MULTIPLE = 16
@@ -92,7 +92,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     from musicgen.engine.compiled import attend_forward
 
     out, log_sums = _blank(q), _blank_sums(q)
-    _on_all_cores(attend_forward(), (q, k, v), (out,), log_sums)
+    _run(attend_forward(), (q, k, v), (out,), log_sums)
     return out.transpose(1, 2), log_sums
 
 
@@ -103,7 +103,7 @@ def _gradients(
     from musicgen.engine.compiled import attend_backward
 
     made = _blank(q), _blank(q), _blank(q)
-    _on_all_cores(attend_backward(), (q, k, v, out, gradient), made, log_sums)
+    _run(attend_backward(), (q, k, v, out, gradient), made, log_sums)
     to_q, to_k, to_v = (each.transpose(1, 2) for each in made)
     return to_q, to_k, to_v
 
@@ -142,9 +142,7 @@ def _pass_back(ctx: Any, gradient: Tensor, _: Tensor | None) -> tuple[Tensor, Te
 _attention.register_autograd(_pass_back, setup_context=_keep)
 
 
-def _on_all_cores(
-    function: Any, given: Sequence[Tensor], made: Sequence[Tensor], log_sums: Tensor
-) -> None:
+def _run(function: Any, given: Sequence[Tensor], made: Sequence[Tensor], log_sums: Tensor) -> None:
     """Run a pass of `causal`, its heads shared out among as many threads as torch has.
 
     Args:
@@ -162,18 +160,14 @@ def _on_all_cores(
     steps = np.array([[step // g for step in each.stride()[:3]] for each in rows])
     written, sums = [_flat(each, g) for each in made], log_sums.numpy().reshape(-1)
     n_worth = 1 + b * n_heads * length * length * d // _WORTH_A_THREAD
-    n_threads = min(torch.get_num_threads(), b * n_heads, n_worth)
+    n_parts = min(torch.get_num_threads(), b * n_heads, n_worth)
     n_groups, n_floats = room(length, d, g)
 
     def run(heads: tuple[int, int]) -> None:
         scratch = np.empty(n_groups, groups[0].dtype), np.empty(n_floats, np.float32)
         function(*groups, steps, (n_heads, length, d, g), heads, sums, *written, *scratch)
 
-    shares = list(pairwise(b * n_heads * i // n_threads for i in range(n_threads + 1)))
-    with ThreadPoolExecutor(n_threads) as threads:
-        others = threads.map(run, shares[1:])
-        run(shares[0])
-        list(others)
+    on_all_cores(run, list(pairwise(b * n_heads * i // n_parts for i in range(n_parts + 1))))
 
 
 def _lies_in_groups(tensor: Tensor, g: int) -> bool:

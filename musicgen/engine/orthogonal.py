@@ -6,13 +6,13 @@ R rows   C columns   I polynomials
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from musicgen.engine.learning import multiplies_bf16
+from musicgen.engine.workers import on_all_cores
 
 
 def is_faster(device: torch.device) -> bool:
@@ -56,7 +56,5 @@ def orthogonal_compiled(
         function(x, out, steps, shape, np.float32(margin), coefficients, *scratch)
 
     # Large ones first: a small one at the end leaves little to wait for.
-    order = sorted(range(len(given)), key=lambda i: -given[i].numel())
-    with ThreadPoolExecutor(max(1, min(torch.get_num_threads(), len(given)))) as threads:
-        list(threads.map(run, order))
+    on_all_cores(run, sorted(range(len(given)), key=lambda i: -given[i].numel()))
     return made
