@@ -68,12 +68,14 @@ def attend_compiled(
         Weighted values (B, H, T, D).
 
     Raises:
-        ValueError: Attention of another kind is asked for.
+        ValueError: Attention of another kind or of other numbers is asked for, or of nothing.
     """
     if not causal or visible is not None or q.shape != k.shape:
         raise ValueError("only causal self-attention of whole windows is compiled")
     if q.shape[-1] % _MULTIPLE:
         raise ValueError(f"heads are {q.shape[-1]} wide, which is no multiple of {_MULTIPLE}")
+    if v.dtype not in (torch.bfloat16, torch.float32) or not v.numel():
+        raise ValueError(f"{v.numel()} values of {v.dtype} are not some of bf16 or float32")
     return _attention(q.to(v.dtype), k.to(v.dtype), v)[0]
 
 

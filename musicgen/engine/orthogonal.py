@@ -36,12 +36,17 @@ def orthogonal_compiled(
     Returns:
         Matrices of the same shapes, float32; products are bf16, sums of them float32. The number of
         threads changes no bit.
+
+    Raises:
+        ValueError: A matrix is not float32.
     """
     from musicgen.engine.compiled import apply_polynomials
     from musicgen.engine.polynomials import room
 
     function, coefficients = apply_polynomials(), np.array(polynomials, np.float32)
-    given = [each.contiguous() for each in matrices]
+    if any(each.dtype != torch.float32 for each in matrices):
+        raise ValueError(f"matrices of {', '.join(sorted({str(m.dtype) for m in matrices}))}")
+    given = [each.detach().contiguous() for each in matrices]
     made = [torch.empty_like(each) for each in given]
 
     def run(i: int) -> None:

@@ -147,6 +147,16 @@ def test_other_attention_is_refused() -> None:
         attend_compiled(q[..., :12], k[..., :12], v[..., :12])
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
+def test_other_numbers_and_nothing_are_refused(dtype: torch.dtype) -> None:
+    """Guards memory: compiled code would read numbers of another size, and write behind them."""
+    drawn = [each.to(dtype) for each in _drawn((1, 1, 8, 32), torch.float32)[:3]]
+    with pytest.raises(ValueError, match="256 values of torch"):
+        attend_compiled(*drawn)
+    with pytest.raises(ValueError, match="0 values"):
+        attend_compiled(*[each[:0].float() for each in drawn])
+
+
 def test_torch_s_own_is_taken_where_compiled_code_is_not_known_to_be_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -90,3 +90,14 @@ def test_the_size_of_a_matrix_does_not_matter(size):
         assert (found - _compiled(_drawn((64, 96)))[0]).norm() <= 0.02 * found.norm()
     else:
         assert found.isfinite().all()
+
+
+def test_other_numbers_are_refused():
+    """Guards memory: compiled code would read numbers of another size."""
+    with pytest.raises(ValueError, match="float64"):
+        _compiled(_drawn((8, 8)), _drawn((8, 8)).double())
+
+
+def test_a_parameter_is_a_matrix_like_others():
+    matrix = _drawn((32, 40))
+    assert torch.equal(_compiled(torch.nn.Parameter(matrix))[0], _compiled(matrix)[0])
