@@ -41,7 +41,7 @@ def follow_run(
             report |= {"pieces": event.n_pieces, "refused": event.n_refused}
             console.note(event.summary)
             if is_new:
-                console.progress("Finding out how long a step takes ...")
+                console.progress("Finding out how long a step takes ...", last=True)
         elif isinstance(event, training.Planned):
             report |= {"parameters": event.parameters, "steps": event.steps}
             console.how_to_go_on = f"Go on with: musicgen train {folder} -o {output} --resume"

@@ -61,6 +61,8 @@ def test_a_run_makes_a_model_that_every_command_takes(call, call_json, starter, 
     # Guards a log that ended at `1 of 24 files read` and at an early step.
     assert "24 of 24 files read" in result.stderr
     assert "step 3 of 3, loss" in result.stderr
+    # Guards a trial of which a log says nothing, since the files were read a moment before.
+    assert "Finding out how long a step takes ..." in result.stderr
     for model in (run, report["model"]):
         out = tmp_path / "a.mid"
         [take] = call_json("generate", "-o", out, "--model", model, "--seconds", 2)["takes"]
