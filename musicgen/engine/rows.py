@@ -102,16 +102,22 @@ def slope(scores, pull, n_seen, scale, log_sum, mean, g):
     if g == 2:
         scale_of_two, least = scale * _LOG2_E, log_sum * _LOG2_E
         for i in range(n_seen):
-            weight = _power_of_two(scores[i] * scale_of_two - least)
+            weight = _power_of_two(_at_most_zero(scores[i] * scale_of_two - least))
             scores[i] = weight
             pull[i] = weight * (pull[i] - mean) * scale
     else:
         for i in range(n_seen):
-            weight = exp(scores[i] * scale - log_sum)
+            weight = exp(_at_most_zero(scores[i] * scale - log_sum))
             scores[i] = weight
             pull[i] = weight * (pull[i] - mean) * scale
     for i in range(n_seen, scores.size):
         scores[i] = pull[i] = ZERO
+
+
+@njit(**EXACT)
+def _at_most_zero(x):
+    """Return x, or 0 where huge scores are rounded to more than their sum; nan for nan."""
+    return ZERO if x > ZERO else x
 
 
 @njit(**EXACT)

@@ -129,6 +129,15 @@ def test_large_scores_do_not_overflow() -> None:
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=needs_bf16)])
+def test_huge_scores_have_no_weight_above_one(dtype: torch.dtype) -> None:
+    """Guards gradients of 1e21 that are finite, so that no run stops for them: made again from the
+    sum of exponentials, a weight's exponent can be rounded to far above 0."""
+    q, k, v, gradient = _drawn((1, 2, 260, 32), dtype, seed=7)
+    to_v = _compiled(1e8 * q, k, v, gradient)[3]
+    assert to_v.abs().max() <= 1.01 * gradient.abs().float().sum(dim=2).max()
+
+
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_what_is_no_number_stays_none(which: int) -> None:
     """A run must stop at the loss that is not a number: nan must not be clipped to a weight."""
