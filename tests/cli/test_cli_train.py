@@ -222,7 +222,10 @@ def test_ctrl_c_in_the_trial_stops_at_once(starter, tmp_path):
     out, err = child.communicate(timeout=300)
     assert child.returncode == 130, err
     assert out == ""
-    assert err.strip() == "Interrupted. Nothing was trained yet."
+    assert err.splitlines() == [
+        "Finding out how long a step takes ...",
+        "Interrupted. Nothing was trained yet.",
+    ]
     assert time.monotonic() - began < 10
 
 
