@@ -222,10 +222,9 @@ def test_ctrl_c_in_the_trial_stops_at_once(starter, tmp_path):
     out, err = child.communicate(timeout=300)
     assert child.returncode == 130, err
     assert out == ""
-    assert err.splitlines() == [
-        "Finding out how long a step takes ...",
-        "Interrupted. Nothing was trained yet.",
-    ]
+    # Read with the line before it, or left for now: as the two come.
+    told = err.removeprefix("Finding out how long a step takes ...\n")
+    assert told.strip() == "Interrupted. Nothing was trained yet."
     assert time.monotonic() - began < 10
 
 
