@@ -37,6 +37,10 @@ _HALF, _HIGH = np.int32(16), np.int32(-65536)
 def apply_polynomials(x, out, steps, shape, margin, coefficients, groups, floats):
     """Write X · p(X · Xᵀ) for each polynomial p in turn, of a matrix X scaled to its norm.
 
+    A matrix at least twice as wide as high takes two polynomials at a time, as one of X · Xᵀ, which
+    is small beside it. Three would lose too much to rounding: what they scale up, 134 times where
+    it is small, must come out right beside what they leave as it is.
+
     Args:
         x: The matrix, float32, one-dimensional.
         out: Written: of x's form.
@@ -50,29 +54,29 @@ def apply_polynomials(x, out, steps, shape, margin, coefficients, groups, floats
     n_rows, padded = _whole(shape[0]), _whole(shape[1])
     size, square, few = n_rows * padded // 2, n_rows * n_rows, n_rows * WIDTH // 2
     columns, by_rows = part(groups, 0, size), part(groups, size, size)
-    gram_by_rows = part(groups, 2 * size, square // 2)
-    loose = part(groups, 2 * size + square // 2, few)
-    gram, squared = part(floats, 0, square), part(floats, square, square)
-    panel = part(floats, 2 * square, n_rows * WIDTH)
+    squares = part(groups, 2 * size, 3 * (square // 2))
+    loose = part(groups, 2 * size + 3 * (square // 2), few)
+    sums, panel = part(floats, 0, square), part(floats, square, n_rows * WIDTH)
     scale = ONE / (margin * _norm(x) + _TINY)
     for j in range(padded // WIDTH):
         _load(x, steps, shape, scale, j * WIDTH, panel)
         _round(panel, loose, part(columns, j * few, few), part(by_rows, j * few, few))
-    for i in range(coefficients.shape[0]):
-        _lower_half(columns, n_rows, gram)
-        _mirror(gram, n_rows, gram_by_rows)
-        _lower_half(gram_by_rows, n_rows, squared)
-        _combine(gram_by_rows, squared, n_rows, coefficients[i, 1], coefficients[i, 2])
-        _mirror(squared, n_rows, gram_by_rows)
+    n_at_once = 2 if shape[1] >= 2 * shape[0] else 1
+    for i in range(0, coefficients.shape[0], n_at_once):
+        n_now = min(n_at_once, coefficients.shape[0] - i)
+        _lower_half(columns, columns, n_rows, sums)
+        _mirror(sums, n_rows, part(squares, 0, square // 2))
+        factor = _compose(part(coefficients.reshape(-1), 3 * i, 3 * n_now), n_rows, squares, sums)
+        matrix = part(squares, square // 2, square // 2)
         for j in range(padded // WIDTH):
             here = part(by_rows, j * few, few)
-            _read(here, coefficients[i, 0], panel)
+            _read(here, factor, panel)
             for r in range(0, n_rows, _TILE):
                 _multiply(
-                    *(gram_by_rows, r, 1, n_rows, here, 0, WIDTH, n_rows // 2),
+                    *(matrix, r, 1, n_rows, here, 0, WIDTH, n_rows // 2),
                     *(panel, r * WIDTH, WIDTH, True),
                 )
-            if i + 1 < coefficients.shape[0]:
+            if i + n_now < coefficients.shape[0]:
                 _round(panel, loose, part(columns, j * few, few), here)
             else:
                 _store(panel, steps, shape, j * WIDTH, out)
@@ -82,7 +86,7 @@ def room(n_rows: int, n_columns: int) -> tuple[int, int]:
     """Return how many int32 and float32 numbers a thread needs at R and C."""
     n_rows, padded = (-(-n // WIDTH) * WIDTH for n in (n_rows, n_columns))
     square = n_rows * n_rows
-    return (n_rows * (2 * padded + WIDTH) + square) // 2, 2 * square + n_rows * WIDTH
+    return (n_rows * (2 * padded + WIDTH) + 3 * square) // 2, square + n_rows * WIDTH
 
 
 @njit(**EXACT)
@@ -156,13 +160,77 @@ def _read(by_rows, factor, panel):
 
 
 @njit(**EXACT)
-def _lower_half(columns, n_rows, out):
-    """Multiply X with Xᵀ, given as pairs of columns, as far as the diagonal's tiles."""
-    n_pairs = columns.size // n_rows
+def _compose(coefficients, n, squares, sums):
+    """Make one matrix of one polynomial of G, or of two, the second of what the first makes of G.
+
+    With G = X · Xᵀ, the first one's a + P is a + b · G + c · G², and the second's d + Q is made of
+    (a + P) · G · (a + P); together they are a · d + (d · P + a · Q + P · Q).
+
+    Args:
+        coefficients: Three of each.
+        n: Rows of G.
+        squares: Room for three matrices as pairs of rows: G, which is lost; written, what comes
+            with `factor`; and one between.
+        sums: Room for a matrix.
+
+    Returns:
+        factor: How often 1 comes with the matrix.
+    """
+    half = n * n // 2
+    gram, first = part(squares, 0, half), part(squares, half, half)
+    between = part(squares, 2 * half, half)
+    a, b, c = coefficients[0], coefficients[1], coefficients[2]
+    _combine(gram, gram, n, (b, ZERO, c), sums, first)
+    if coefficients.size == 3:
+        return a
+    _combine(first, gram, n, (ZERO, a, ONE), sums, between)
+    _combine(first, between, n, (ZERO, a, ONE), sums, gram)
+    d, e, f = coefficients[3], coefficients[4], coefficients[5]
+    _combine(gram, gram, n, (e, ZERO, f), sums, between)
+    _combine(first, between, n, (d, a, ONE), sums, first)
+    return a * d
+
+
+@njit(**EXACT)
+def _combine(left, right, n, factors, sums, out):
+    """Write multiples of L, of R and of L · R, added up, of two symmetric matrices that commute.
+
+    Args:
+        left: L as pairs of rows, which are its pairs of columns.
+        right: R as pairs of rows.
+        n: Rows.
+        factors: Of L, R and L · R.
+        sums: Room for a matrix.
+        out: Written, as pairs of rows; may be L or R.
+    """
+    _lower_half(left, right, n, sums)
+    of_left, of_right, of_product = factors
+    for r in range(0, n, 2):
+        pairs, others = part(left, r // 2 * n, r + 2), part(right, r // 2 * n, r + 2)
+        upper, lower = part(sums, r * n, r + 2), part(sums, (r + 1) * n, r + 2)
+        for i in range(r + 2):
+            with_left, with_right = pairs[i], others[i]
+            upper[i] = (
+                of_left * float_of_bits(with_left << _HALF)
+                + of_right * float_of_bits(with_right << _HALF)
+                + of_product * upper[i]
+            )
+            lower[i] = (
+                of_left * float_of_bits(with_left & _HIGH)
+                + of_right * float_of_bits(with_right & _HIGH)
+                + of_product * lower[i]
+            )
+    _mirror(sums, n, out)
+
+
+@njit(**EXACT)
+def _lower_half(left, right, n_rows, out):
+    """Multiply X, as pairs of columns, with Y, as pairs of rows, as far as the diagonal's tiles."""
+    n_pairs = left.size // n_rows
     for j in range(0, n_rows, WIDTH):
         for r in range(j, n_rows, _TILE):
             _multiply(
-                *(columns, r, 1, n_rows, columns, j, n_rows, n_pairs),
+                *(left, r, 1, n_rows, right, j, n_rows, n_pairs),
                 *(out, r * n_rows + j, n_rows, False),
             )
 
@@ -178,14 +246,3 @@ def _mirror(x, n, by_rows):
     for r in range(0, n, 2):
         upper, lower = part(x, r * n, n), part(x, (r + 1) * n, n)
         write_column_pairs(upper, lower, part(by_rows, r // 2 * n, n))
-
-
-@njit(**EXACT)
-def _combine(gram, squared, n, b, c):
-    """Turn the square's lower half, and a little more, into b times the matrix and c times it."""
-    for r in range(0, n, 2):
-        pairs = part(gram, r // 2 * n, r + 2)
-        upper, lower = part(squared, r * n, r + 2), part(squared, (r + 1) * n, r + 2)
-        for i in range(r + 2):
-            upper[i] = b * float_of_bits(pairs[i] << _HALF) + c * upper[i]
-            lower[i] = b * float_of_bits(pairs[i] & _HIGH) + c * lower[i]

@@ -66,10 +66,34 @@ def _orthogonal_of_one_shape(matrices: Tensor, products: torch.dtype) -> Tensor:
     x = matrices.mT if tall else matrices
     # The polynomials need singular values of at most 1; the Frobenius norm bounds them.
     x = (x / (MARGIN * x.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(products)
-    for a, b, c in POLYNOMIALS:
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    n_at_once = _polynomials_at_once(x.shape[1:])
+    for first in range(0, len(POLYNOMIALS), n_at_once):
+        factor, matrix = _composed(x @ x.mT, POLYNOMIALS[first : first + n_at_once])
+        x = torch.baddbmm(x, matrix, x, beta=factor)
     return (x.mT if tall else x).float()
+
+
+def _polynomials_at_once(shape: torch.Size) -> int:
+    """Return how many polynomials are made one before they are applied.
+
+    Where a matrix is much wider than high, two are, of X · Xᵀ, which is small beside it. Three lose
+    too much to rounding (docs/lab_log.md).
+    """
+    low, high = sorted(shape)
+    return 2 if high >= 2 * low else 1
+
+
+def _composed(gram: Tensor, polynomials: Sequence[Sequence[float]]) -> tuple[float, Tensor]:
+    """Return one matrix for one or two polynomials of X · Xᵀ, and how often 1 comes with it."""
+    a, b, c = polynomials[0]
+    first = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+    if len(polynomials) == 1:
+        return a, first
+    between = torch.baddbmm(gram, first, gram, beta=a)
+    gram = torch.baddbmm(between, first, between, beta=a)
+    d, e, f = polynomials[1]
+    second = torch.baddbmm(gram, gram, gram, beta=e, alpha=f)
+    return a * d, torch.baddbmm(d * first + a * second, first, second)
 
 
 def orthogonal_for(precision: str, device: torch.device) -> Orthogonal:
@@ -124,19 +148,22 @@ class Muon(torch.optim.Optimizer):
                     raise ValueError(f"a parameter of shape {tuple(parameter.shape)} is no matrix")
 
     @torch.no_grad()
-    def step(self, closure: None = None, *, turn: int = 0) -> None:  # type: ignore[override]
+    def step(  # type: ignore[override]
+        self, closure: None = None, *, turn: int = 0, factor: float = 1.0
+    ) -> None:
         """Keep the gradients of all matrices, and update those whose turn it is.
 
         Args:
             closure: None.
             turn: Which step of the run this is: from it follows whose turn it is, so that a resumed
                 run goes on as an unbroken one.
+            factor: How much of each gradient counts.
         """
         for group in self.param_groups:
             by_shape: dict[torch.Size, list[Tensor]] = {}
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    self._keep(parameter, parameter.grad, 1 - group["momentum"])
+                    self._keep(parameter, parameter.grad, group["momentum"], factor)
                     by_shape.setdefault(parameter.shape, []).append(parameter)
             due, n_before = [], 0
             for alike in by_shape.values():
@@ -144,19 +171,22 @@ class Muon(torch.optim.Optimizer):
                 first = (turn - n_before) % self._period
                 due += alike[first :: self._period]
                 n_before += len(alike)
-            self._update(due, group)
+            self._update(due, group, factor)
 
-    def _keep(self, parameter: Tensor, gradient: Tensor, share: float) -> None:
+    def _keep(self, parameter: Tensor, gradient: Tensor, momentum: float, factor: float) -> None:
         """Add a gradient to its running mean."""
         state = self.state[parameter]
         if not state:
             state["momentum"] = torch.zeros_like(parameter)
-        state["momentum"].lerp_(gradient, share)
+        state["momentum"].mul_(momentum).add_(gradient, alpha=(1 - momentum) * factor)
 
-    def _update(self, matrices: Sequence[Tensor], group: dict[str, Any]) -> None:
+    def _update(self, matrices: Sequence[Tensor], group: dict[str, Any], factor: float) -> None:
         """Update matrices, each by its gradient looked ahead along its mean (Nesterov)."""
+        momentum = group["momentum"]
         directions = [
-            torch.lerp(each.grad, self.state[each]["momentum"], group["momentum"])
+            torch.mul(self.state[each]["momentum"], momentum).add_(
+                each.grad, alpha=(1 - momentum) * factor
+            )
             for each in matrices
             if each.grad is not None
         ]
@@ -169,4 +199,7 @@ class Muon(torch.optim.Optimizer):
 def n_multiplied(shape: torch.Size) -> int:
     """Return how many multiplications it takes to make a matrix of that shape orthogonal."""
     low, high = sorted(shape)
-    return len(POLYNOMIALS) * (2 * low * low * high + low**3)
+    n_at_once = _polynomials_at_once(shape)
+    n_applied = -(-len(POLYNOMIALS) // n_at_once)
+    squares = len(POLYNOMIALS) + 3 * (len(POLYNOMIALS) - n_applied)
+    return n_applied * 2 * low * low * high + squares * low**3

@@ -32,10 +32,18 @@ def _by_the_formula(matrix: Tensor, products: torch.dtype) -> Tensor:
 
     x = matrix.double() if matrix.shape[0] <= matrix.shape[1] else matrix.double().mT
     x = x / (MARGIN * x.norm())
-    for a, b, c in POLYNOMIALS:
-        gram = rounded(x) @ rounded(x).mT
-        polynomial = b * rounded(gram) + c * rounded(gram) @ rounded(gram)
-        x = a * rounded(x) + rounded(polynomial) @ rounded(x)
+    at_once = 2 if x.shape[1] >= 2 * x.shape[0] else 1
+    for first in range(0, len(POLYNOMIALS), at_once):
+        x = rounded(x)
+        gram, factor, matrices = rounded(x @ x.mT), 1.0, torch.zeros(())
+        for a, b, c in POLYNOMIALS[first : first + at_once]:
+            polynomial = rounded(b * gram + c * gram @ gram)
+            between = rounded(a * gram + polynomial @ gram)
+            gram = rounded(a * between + polynomial @ between)
+            together = matrices @ polynomial if matrices.ndim else matrices
+            matrices = rounded(a * matrices + factor * polynomial + together)
+            factor *= a
+        x = factor * x + matrices @ x
     return x if matrix.shape[0] <= matrix.shape[1] else x.mT
 
 
