@@ -1,20 +1,26 @@
-"""Threads for compiled code, which are kept: a training step asks for them some twenty times.
+"""Compiled code shared out to threads: torch's own, those of OpenMP, wherever they can be had.
 
-A thread that is begun waits behind those that run, OpenMP's that look for work among them, a third
-of a millisecond here; one that is woken comes after half of that (docs/lab_log.md).
+Between two of torch's products they are awake on their cores and take a share within 0.05 ms; a
+thread of ours has to push them away first, which takes half a millisecond, and a training step asks
+for some twenty (docs/lab_log.md).
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import TypeVar
 
 import torch
 
 Part = TypeVar("Part")
+_Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_IMPORTED_BY = os.getpid()
 
 
 def on_all_cores(do: Callable[[Part], None], parts: Sequence[Part]) -> None:
@@ -24,14 +30,53 @@ def on_all_cores(do: Callable[[Part], None], parts: Sequence[Part]) -> None:
         do: Does a part; its compiled code lets other threads run.
         parts: What there is to do, in the order in which it is begun.
     """
-    waiting = iter(parts)
+    n_threads = min(torch.get_num_threads(), len(parts))
+    # OpenMP's threads are not copied with a process, which would wait for them for ever.
+    share_out = _openmp() if os.getpid() == _IMPORTED_BY else None
+    if n_threads < 2 or share_out is None:
+        _on_own_threads(do, iter(parts), n_threads)
+        return
+    waiting, failures = iter(parts), []
+
+    def work(_: object) -> None:
+        try:
+            for part in waiting:
+                do(part)
+        # It is raised again below; here it would fall into code that is not Python's.
+        except BaseException as failure:  # noqa: BLE001
+            failures.append(failure)
+
+    share_out(_Work(work), None, n_threads, 0)
+    if failures:
+        raise failures[0]
+
+
+@functools.cache
+def _openmp() -> Callable[..., None] | None:
+    """Return what runs a function on OpenMP's threads, or None where that is not known.
+
+    GNU's library has it, torch's on Linux, and LLVM's and Intel's have it for its sake.
+    """
+    if sys.platform != "linux":
+        return None
+    try:  # looked for in torch's library and in those that it needs
+        library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
+        share_out = library.GOMP_parallel
+    except (OSError, AttributeError):
+        return None
+    share_out.argtypes = [_Work, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+    share_out.restype = None
+    return share_out
+
+
+def _on_own_threads(do: Callable[[Part], None], waiting: Iterator[Part], n_threads: int) -> None:
+    """Do the same with threads that are kept."""
 
     def work() -> None:
         for part in waiting:
             do(part)
 
-    n_others = min(torch.get_num_threads(), len(parts)) - 1
-    others = [_worker(n).submit(work) for n in range(n_others)]
+    others = [_worker(n).submit(work) for n in range(n_threads - 1)]
     try:
         work()
     finally:  # whatever happened here, nobody writes any longer to what the caller frees

@@ -1,14 +1,16 @@
-"""Threads that are kept for compiled code."""
+"""Compiled code shared out to OpenMP's threads, or to our own."""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
 import torch
 
+from musicgen.engine import workers
 from musicgen.engine.workers import on_all_cores
 
 
@@ -19,6 +21,20 @@ def three_threads() -> Iterator[None]:
     torch.set_num_threads(3)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True, params=["OpenMP's", "our own"])
+def whose_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Take OpenMP's threads where there are some, or our own."""
+    if request.param == "our own":
+        monkeypatch.setattr(workers, "_openmp", lambda: None)
+    return request.param
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="our own threads are taken elsewhere")
+def test_torch_s_threads_are_found(whose_threads: str):
+    """Guards a torch whose library is called otherwise: it would only be slower."""
+    assert (workers._openmp() is None) == (whose_threads == "our own")
 
 
 def test_each_part_is_done_once_and_by_as_many_threads_as_torch_has():
