@@ -20,15 +20,26 @@ class Optimizers:
         """Set up with optimizers of disjoint parameters."""
         self._optimizers = optimizers
 
-    def step(self, rate: float, turn: int) -> None:
-        """Apply the gradients of step `turn` of the run at a learning rate."""
+    def step(self, rate: float, turn: int, factor: float = 1.0) -> None:
+        """Apply the gradients of a step.
+
+        Args:
+            rate: Learning rate.
+            turn: Which step of the run it is.
+            factor: How much of each gradient counts.
+        """
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             if isinstance(optimizer, Muon):
-                optimizer.step(turn=turn)
-            else:
-                optimizer.step()
+                optimizer.step(turn=turn, factor=factor)
+                continue
+            if factor != 1.0:
+                for group in optimizer.param_groups:
+                    for parameter in group["params"]:
+                        if parameter.grad is not None:
+                            parameter.grad.mul_(factor)
+            optimizer.step()
 
     def tensors(self, decoder: Decoder) -> dict[str, Tensor]:
         """Return the state by the names of parameters: `name:key`."""

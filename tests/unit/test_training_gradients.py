@@ -76,17 +76,25 @@ def test_the_shares_are_the_batch(n_processes: int, number: int):
     assert {share.n_events for share in shares} == {whole.n_events} == {96}
 
 
-def test_only_gradients_above_the_norm_are_clipped():
-    """Guards a step that clips nothing, or that scales gradients up to the norm."""
-    batch, kept, clipped = batches().of(9), small_decoder().train(), small_decoder().train()
-    taken = stepper(kept, recipe={"clip_norm": 1e6}).take(batch, rate=0.0, turn=0)
+@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
+def test_only_gradients_above_the_norm_are_clipped(optimizer: str):
+    """Guards a step that clips nothing or scales gradients up, and an optimizer left out."""
+    kept, clipped = small_decoder().train(), small_decoder().train()
+    recipe = {"clip_norm": 1e6, "optimizer": optimizer}
+    taking = stepper(kept, recipe=recipe)
+    taken = taking.take(batches().of(9), rate=0.0, turn=0)
     assert taken
     norm = taken.gradient_norm
     assert gradients_of(kept).norm().item() == pytest.approx(norm, rel=1e-5)
-    again = stepper(clipped, recipe={"clip_norm": norm / 4}).take(batch, rate=0.0, turn=0)
+    clipping = stepper(clipped, recipe={**recipe, "clip_norm": norm / 4})
+    again = clipping.take(batches().of(9), rate=0.0, turn=0)
     assert again
     assert again.gradient_norm == norm
-    torch.testing.assert_close(gradients_of(clipped), gradients_of(kept) / 4)
+    means, fourths = taking._optimizers.tensors(kept), clipping._optimizers.tensors(clipped)
+    held = [name for name in means if name.endswith((":momentum", ":exp_avg"))]
+    assert len(held) == len(list(kept.parameters()))
+    for name in held:
+        torch.testing.assert_close(fourths[name], means[name] / 4)
 
 
 @pytest.mark.parametrize("windows_at_once", [1, 2, 4, 6, 99])
