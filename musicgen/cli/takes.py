@@ -149,7 +149,7 @@ def _describe(report: Mapping[str, Any], *, said: Sequence[str]) -> list[str]:
             f"  goes on from {counted(report['prompt_notes'], 'note')} "
             f"in {report['prompt_seconds']:.1f} s"
         )
-    speed = f", {report['events_per_s']:.0f} a second" if report["events_per_s"] else ""
+    speed = f", {report['events_per_s']:,.0f} a second" if report["events_per_s"] else ""
     lines.append(
         f"  ended: {report['finish_reason']}; {counted(report['events'], 'event')}{speed} "
         f"({report['engine']}, {report['model']})"

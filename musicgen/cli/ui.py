@@ -83,7 +83,9 @@ def ui(
         if wanted is None and (public is not None or not is_local(host)):
             console.note("With --password they are asked for one.")
         url = page_url(host, free) if public is None else public.url
-        console.result({"url": url, "host": host, "port": free}, f"The studio is at {url}")
+        console.result(
+            {"url": url, "host": host, "port": free}, f"The studio is at {url} (Ctrl-C ends it)"
+        )
         serve(
             host=host,
             port=free,
