@@ -126,8 +126,9 @@ _DECODING = tuple(
     for position in positions
 )
 _HEADS = (
-    "our four heads, as large as a layer of the trunk, and Muon, a fourteenth of a step at 20M, come "
-    "on top of what the others do; two thirds of the rest are products at the machine's full speed "
+    "our four heads, as large as a layer of the trunk, and Muon, a fourteenth of a step at 20M, "
+    "come on top of what the others do; two thirds of the rest are products at the machine's full "
+    "speed "
     "(`docs/lab_log.md`)"
 )
 _TRAINING = tuple(
